@@ -33,6 +33,9 @@ pub struct LitmusArgs {
     /// Print every case, and the schedules that lead to forbidden outcomes.
     #[arg(long, short)]
     verbose: bool,
+    /// For each condition of a shape, print the cycle by which the memory model forbids the outcome.
+    #[arg(long)]
+    cycles: bool,
 }
 
 /// Runs the command.
@@ -52,11 +55,17 @@ pub fn run(args: &LitmusArgs) -> Result<(), Failure> {
                     found |= explore_kernels((args, file, &text), &kernels, machine, modes)?;
                 }
             }
+            if args.cycles {
+                outln!("  not shown: the cycles of kernels");
+            }
             continue;
         }
         let shape = Shape::parse(&text).map_err(wrong)?;
         for machine in ids.iter().flat_map(|(target, _)| machines(&[target.name])) {
             found |= explore(&shape, machine, args.verbose)?;
+        }
+        if args.cycles {
+            print_cycles(&shape);
         }
     }
     if found { Err(Failure::Reported) } else { Ok(()) }
@@ -134,6 +143,16 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
         describe(&name, verdict, verbose);
     }
     Ok(bad)
+}
+
+/// Prints, for each condition of a shape, why the memory model forbids the outcome.
+fn print_cycles(shape: &Shape) {
+    let all = [("forbidden", &shape.forbidden), ("gap", &shape.gaps), ("allowed", &shape.allowed)];
+    for (word, conditions) in all {
+        for condition in conditions {
+            outln!("  {word} {}: {}", condition.text, litmus::explain(shape, condition));
+        }
+    }
 }
 
 /// Prints the line of the result table that sums up all cases of a litmus test. Returns whether the test

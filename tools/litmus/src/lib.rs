@@ -6,17 +6,26 @@
 //! assembler source. `run` explores all schedules in the emulator's weak memory and compares the outcomes
 //! with the forbidden ones. `docs/litmus.md` has the format of shapes.
 //!
+//! [`explain`] shows why the memory model forbids an outcome. `events` lists the events of a shape,
+//! `candidate` the executions that have the outcome, and `cycle` finds the cycle that each of these
+//! executions has.
+//!
 //! The compiler's own table of sequences (`memmodel`) is not used. The table here was written from the AMDGPU
 //! guide independently, so that each table is a check of the other.
 
+mod candidate;
+mod cycle;
 mod emit;
+mod events;
 mod ir;
 mod kernels;
 mod matrix;
+mod relations;
 mod run;
 mod sequences;
 mod shape;
 
+pub use cycle::{Cycle, Explanation, Step, explain};
 pub use emit::source;
 pub use ir::ir;
 pub use kernels::{Kernels, Placement};

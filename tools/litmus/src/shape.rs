@@ -60,6 +60,13 @@ impl Semantics {
     }
 }
 
+impl fmt::Display for Semantics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.order.name())?;
+        self.scope.map_or(Ok(()), |scope| write!(f, "@{}", scope.name()))
+    }
+}
+
 /// How a read-modify-write changes the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -205,6 +212,37 @@ impl Shape {
             }
         }
         values
+    }
+
+    /// Returns the text of a statement, as it is written in a shape.
+    pub fn statement_text(&self, statement: &Statement) -> String {
+        let name = |variable: usize| &self.variables[variable];
+        match statement {
+            Statement::Load { register, how, variable } => {
+                format!("r{register} = load {how} {}", name(*variable))
+            }
+            Statement::Store { how, variable, value } => format!("store {how} {} {value}", name(*variable)),
+            Statement::StoreNext { how, variable, register } => {
+                format!("store {how} {} r{register}+1", name(*variable))
+            }
+            Statement::Rmw { register, change, how, variable, value } => {
+                let result = register.map_or(String::new(), |register| format!("r{register} = "));
+                let variable = name(*variable);
+                match change {
+                    Change::Swap => format!("{result}swap {how} {variable} {value}"),
+                    Change::Add => format!("{result}add {how} {variable} {value}"),
+                    Change::Cas { expected } => format!("{result}cas {how} {variable} {expected} {value}"),
+                }
+            }
+            Statement::Fence { how, space: None } => format!("fence {how}"),
+            Statement::Fence { how, space: Some(space) } => format!("fence {how} {}", space.name()),
+            Statement::Barrier => "barrier".into(),
+            Statement::Label(label) => format!("label {label}"),
+            Statement::Until { register, value, label } => {
+                format!("until r{register} is {value} goto {label}")
+            }
+            Statement::Code(text) => format!("code {text}"),
+        }
     }
 
     /// Parses a shape.

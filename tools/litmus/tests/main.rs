@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod common;
+mod cycles;
 mod excuses;
 mod litmus;
 #[path = "../../asm/tests/common/mod.rs"]
