@@ -73,6 +73,11 @@ fn packages_can_be_published() {
         .args([
             "package",
             "--workspace",
+            // Packages that are not published.
+            "--exclude",
+            "kernc-fuzz",
+            "--exclude",
+            "kernc-testkit",
             "--no-verify",
             "--allow-dirty",
             "--offline",

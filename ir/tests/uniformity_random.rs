@@ -11,13 +11,25 @@ use ir::{
     BinOp, Block, Function, IntCc, KernelInfo, Mem, MemFlags, MemTy, Module, Op, Order, Pos, Scope, Space,
     SrcLoc, Type, UnOp, Value, WaveOp,
 };
-use support::Random;
 
 const NOWHERE: SrcLoc = SrcLoc(0);
 const LANES: u32 = 16;
 
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
 /// A kernel with a random reducible graph; each block but the entry has two `i32` parameters and one `bool`.
-fn random_kernel(rng: &mut Random) -> Option<Function> {
+fn random_kernel(rng: &mut Rng) -> Option<Function> {
     let count = 3 + rng.below(8);
     let mut func = Function::new("k");
     func.kernel = Some(KernelInfo { kernarg_size: 8, ..KernelInfo::default() });
@@ -56,7 +68,7 @@ fn random_kernel(rng: &mut Random) -> Option<Function> {
     Some(func)
 }
 
-fn target(rng: &mut Random, from: usize, count: usize) -> Block {
+fn target(rng: &mut Rng, from: usize, count: usize) -> Block {
     // Mostly forward, so that graphs tend to be reducible and programs to end.
     let forward = from + 1 + rng.below(3);
     let n = if rng.below(4) == 0 { 1 + rng.below(count - 1) } else { forward.min(count - 1) };
@@ -94,11 +106,11 @@ fn usable(func: &Function, dom: &DomTree, block: Block, ty: Type) -> Vec<Value> 
 }
 
 /// Instructions and the terminator of a block.
-fn fill(func: &mut Function, rng: &mut Random, dom: &DomTree, block: Block, buffer: Value, to: &[Block]) {
+fn fill(func: &mut Function, rng: &mut Rng, dom: &DomTree, block: Block, buffer: Value, to: &[Block]) {
     for _ in 0..1 + rng.below(3) {
         let ints = usable(func, dom, block, Type::I32);
-        let op = rng.choose(&[BinOp::Add, BinOp::Xor, BinOp::And, BinOp::UMin]);
-        func.push1(block, Op::Bin(op), &[rng.choose(&ints), rng.choose(&ints)], Type::I32, NOWHERE);
+        let op = rng.pick(&[BinOp::Add, BinOp::Xor, BinOp::And, BinOp::UMin]);
+        func.push1(block, Op::Bin(op), &[rng.pick(&ints), rng.pick(&ints)], Type::I32, NOWHERE);
     }
     // Most blocks count steps in their first parameter, so that loops make progress, end, and have values
     // that differ between iterations.
@@ -108,28 +120,28 @@ fn fill(func: &mut Function, rng: &mut Random, dom: &DomTree, block: Block, buff
         None => one,
     };
     let ints = usable(func, dom, block, Type::I32);
-    let left = if rng.below(3) > 0 { count } else { rng.choose(&ints) };
-    let cc = rng.choose(&[IntCc::Eq, IntCc::Ult, IntCc::Ne, IntCc::Ugt, IntCc::Ugt]);
-    let cond = func.push1(block, Op::Icmp(cc), &[left, rng.choose(&ints)], Type::Bool, NOWHERE);
+    let left = if rng.below(3) > 0 { count } else { rng.pick(&ints) };
+    let cc = rng.pick(&[IntCc::Eq, IntCc::Ult, IntCc::Ne, IntCc::Ugt, IntCc::Ugt]);
+    let cond = func.push1(block, Op::Icmp(cc), &[left, rng.pick(&ints)], Type::Bool, NOWHERE);
     if rng.below(3) == 0 {
         func.push1(block, Op::Un(UnOp::Not), &[cond], Type::Bool, NOWHERE);
     }
     let bools = usable(func, dom, block, Type::Bool);
     let mut args = match to.len() {
-        2 => vec![if rng.below(4) > 0 { cond } else { rng.choose(&bools) }],
+        2 => vec![if rng.below(4) > 0 { cond } else { rng.pick(&bools) }],
         _ => Vec::new(),
     };
     for _ in to {
-        let first = if rng.below(4) > 0 { count } else { rng.choose(&ints) };
-        args.extend([first, rng.choose(&ints), rng.choose(&bools)]);
+        let first = if rng.below(4) > 0 { count } else { rng.pick(&ints) };
+        args.extend([first, rng.pick(&ints), rng.pick(&bools)]);
     }
     if to.is_empty() {
         let shift = func.push1(block, Op::Const(2), &[], Type::I32, NOWHERE);
         let lane = func.push1(block, Op::Pos(Pos::LocalId(0)), &[], Type::I32, NOWHERE);
         let offset = func.push1(block, Op::Bin(BinOp::Shl), &[lane, shift], Type::I32, NOWHERE);
         let place = func.push1(block, Op::PtrAddZ, &[buffer, offset], Type::Ptr(Space::Global), NOWHERE);
-        let flag = func.push1(block, Op::Cast(ir::CastOp::Zext), &[rng.choose(&bools)], Type::I32, NOWHERE);
-        let sum = func.push1(block, Op::Bin(BinOp::Add), &[rng.choose(&ints), flag], Type::I32, NOWHERE);
+        let flag = func.push1(block, Op::Cast(ir::CastOp::Zext), &[rng.pick(&bools)], Type::I32, NOWHERE);
+        let sum = func.push1(block, Op::Bin(BinOp::Add), &[rng.pick(&ints), flag], Type::I32, NOWHERE);
         func.push(block, Op::Store { mem: mem(MemTy::B32, Space::Global), count: 1 }, &[place, sum], NOWHERE);
     }
     func.push(block, terminator(to), &args, NOWHERE);
@@ -192,7 +204,7 @@ fn run(func: &Function) -> Option<Vec<u8>> {
 
 #[test]
 fn uniform_values_are_the_same_in_all_lanes() {
-    let mut rng = Random::new(3);
+    let mut rng = Rng(3);
     let (mut checks, mut ended, mut closed) = (0, 0, 0);
     for _ in 0..3000 {
         let Some(func) = random_kernel(&mut rng) else { continue };

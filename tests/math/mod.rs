@@ -18,7 +18,6 @@ use exact::Scaled;
 use functions::{FUNCTIONS, Function, Second};
 use kernc::{OptLevel, sim::Mode};
 use run::{Float, compiled, emulated, executed, kernel};
-use support::Random;
 
 const PROCESSORS: [&str; 7] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"];
 
@@ -85,10 +84,15 @@ fn edges(ty: Float) -> Vec<f64> {
     all.map(|x| if ty == Float::F32 { f64::from(x as f32) } else { x }).collect()
 }
 
-/// Returns a function that returns random bits.
+/// Numbers without end, the same ones for a seed every time (Marsaglia's xorshift64).
 fn random(seed: u64) -> impl FnMut() -> u64 {
-    let mut random = Random::new(seed);
-    move || random.bits()
+    let mut state = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(2 * seed + 1);
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
 }
 
 /// Edges; numbers of the interval, of all sizes, and close to 1.

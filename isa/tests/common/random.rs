@@ -7,27 +7,25 @@ use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel
 
 /// xorshift64*
 pub struct Rng {
-    random: support::Random,
+    state: u64,
     /// Literals that have the value of an inline constant, which no assembler makes.
     pub odd_literals: bool,
 }
 
 impl Rng {
     pub fn new(seed: u64) -> Rng {
-        Rng { random: support::Random::new(seed), odd_literals: false }
+        Rng { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, odd_literals: false }
     }
 
     pub fn next(&mut self) -> u32 {
-        (self.random.bits() >> 32) as u32
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
     }
 
     pub fn below(&mut self, limit: u32) -> u32 {
-        self.random.below(limit)
-    }
-
-    /// Returns 0 or a random byte.
-    fn maybe(&mut self) -> u8 {
-        if self.chance(2) { 0 } else { self.next() as u8 }
+        ((u64::from(self.next()) * u64::from(limit)) >> 32) as u32
     }
 
     pub fn chance(&mut self, one_in: u32) -> bool {
@@ -35,7 +33,7 @@ impl Rng {
     }
 
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        self.random.choose(items)
+        items[self.below(items.len() as u32) as usize]
     }
 }
 
@@ -475,21 +473,15 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             mods.flags = flags(rng, hints(target, Family::Flat));
         }
         (Family::Vop3p, _) if row.caps.contains(Caps::MFMA) => {
-            mods.abs = rng.maybe() & 7;
-            mods.op_sel = rng.maybe() & 15;
-            mods.neg = rng.maybe() & 7;
+            mods.abs = rng.pick(&[0, rng.state as u8 & 7]);
+            mods.op_sel = rng.pick(&[0, rng.state as u8 & 15]);
+            mods.neg = rng.pick(&[0, rng.state as u8 & 7]);
         }
         (Family::Vop3p, _) if row.has_kind(Kind::Agpr) => {}
         (Family::Vop3p, _) => {
             let mix = row.caps.contains(Caps::MIX);
             mods.op_sel = rng.next() as u8 & all;
-            mods.op_sel_hi = if rng.chance(2) {
-                rng.next() as u8 & all
-            } else if mix {
-                0
-            } else {
-                all
-            };
+            mods.op_sel_hi = rng.pick(&[if mix { 0 } else { all }, rng.state as u8 & all]);
             let signs = if mix || floats == all { all } else { 0 };
             mods.neg = rng.next() as u8 & signs & (rng.next() as u8);
             mods.abs = rng.next() as u8 & signs & (rng.next() as u8);
@@ -510,7 +502,7 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
     if form == Form::E32 || form == Form::Full && row.flags.contains(Flags::NO_E64) {
         return;
     }
-    let signs = rng.maybe() & floats;
+    let signs = rng.pick(&[0, rng.state as u8]) & floats;
     mods.neg = signs & rng.next() as u8;
     mods.abs = if form == Form::Full && row.has_mask_out() { 0 } else { signs & rng.next() as u8 };
     let sel = |rng: &mut Rng| SdwaSel::from_code(rng.below(7) as u8).expect("there are seven");
@@ -524,7 +516,7 @@ fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: 
                 mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
             }
             if row.caps.contains(Caps::OP_SEL) && target.version.0 >= 9 {
-                mods.op_sel = rng.maybe() & (all | 8);
+                mods.op_sel = rng.pick(&[0, rng.state as u8]) & (all | 8);
             }
         }
         Form::Sdwa => {

@@ -2,6 +2,7 @@
 //! not depend on them.
 
 use crate::folder::{root, temporary};
+use std::path::PathBuf;
 
 /// Folders that a question names: temporary folders in the order in which they appear, then the folder of the
 /// workspace. The cache has a placeholder in place of each folder.
@@ -29,6 +30,12 @@ impl NamedFolders {
         }
         folders.push(root().display().to_string());
         NamedFolders(folders)
+    }
+
+    /// Returns the files in the temporary folders that the question names.
+    pub fn temporary_files(&self) -> Vec<PathBuf> {
+        let folders = self.0[..self.0.len() - 1].iter().filter_map(|folder| std::fs::read_dir(folder).ok());
+        folders.flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect()
     }
 
     /// Returns a text with placeholders for the folders.

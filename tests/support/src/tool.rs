@@ -20,7 +20,8 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 ///
 /// The folder of the clone and temporary folders are not part of a question. An answer names the folders of
 /// the question that gets the answer. If the tool writes a folder's name into a file that is not text, such as
-/// debug information, the answer is not kept. A program of the clone is always asked.
+/// debug information, the answer is not kept. The same holds if the tool writes another file that an
+/// argument names, such as `--output=FILE`, or another file in a temporary folder of the question. A program of the clone is always asked.
 #[derive(Clone, Debug)]
 pub struct Tool {
     name: OsString,
@@ -139,9 +140,13 @@ impl Tool {
         if let Some(answer) = cache::read(&cache, &key, &named, &outputs) {
             return Ok(answer);
         }
+        let before = self.undeclared_files(&named, &outputs);
         let answer = self.run()?;
-        // A cache that cannot be written costs time, not the test.
-        let _ = cache::write(&cache, &key, &named, &answer, &outputs);
+        // A file that the tool writes without a declaration would not come back with the answer.
+        if self.undeclared_files(&named, &outputs) == before {
+            // A cache that cannot be written costs time, not the test.
+            let _ = cache::write(&cache, &key, &named, &answer, &outputs);
+        }
         Ok(answer)
     }
 
@@ -169,6 +174,26 @@ impl Tool {
         let after = self.arguments.windows(2).filter(|pair| pair[0] == "-o" && pair[1] != "-");
         let after = after.map(|pair| PathBuf::from(&pair[1]));
         after.chain(self.written.iter().cloned()).map(|path| self.place().join(path)).collect()
+    }
+
+    /// Returns the files that exist, that the tool may write, and that are not declared as outputs, each with the
+    /// time of its last change: files that arguments name, and files in the temporary folders that the question
+    /// names. An argument may name several files, separated by commas.
+    fn undeclared_files(&self, named: &NamedFolders, outputs: &[PathBuf]) -> Vec<(PathBuf, i64, i64)> {
+        let place = self.place();
+        let words: Vec<String> =
+            self.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let words = words.iter().flat_map(|word| word.split([',', '=']).chain([word.as_str()]));
+        let mut files: Vec<PathBuf> = words.map(|word| place.join(word)).collect();
+        files.extend(named.temporary_files());
+        files.sort();
+        files.dedup();
+        let undeclared = files.into_iter().filter(|file| !outputs.contains(file));
+        let changed = |file: PathBuf| {
+            let data = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+            Some((file, data.mtime(), data.mtime_nsec()))
+        };
+        undeclared.filter_map(changed).collect()
     }
 
     /// Returns the folders that the question names.

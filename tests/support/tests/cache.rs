@@ -7,14 +7,15 @@ use support::{Folder, Tool};
 /// A tool that counts in a file how often it is asked, and answers with its arguments' files and its input.
 struct Asked {
     folder: Folder,
+    /// Folder of the file `count`. No question names this folder.
+    counter: Folder,
     tool: PathBuf,
 }
 
 impl Asked {
     fn new(name: &str) -> Asked {
-        let folder = Folder::new(name);
-        let count = folder.file("count");
-        // The name of the folder is in a variable of the script's own, so it is no part of the question.
+        let (folder, counter) = (Folder::new(name), Folder::new("counter"));
+        let count = counter.file("count");
         let text = format!(
             "#!/bin/sh\necho asked >> {count}\nout=\nfor one in \"$@\"; do\n  [ \"$last\" = -o ] && out=$one\n  \
              [ -f \"$one\" ] && [ \"$last\" != -o ] && cat \"$one\"\n  last=$one\ndone\ncat\n\
@@ -22,7 +23,7 @@ impl Asked {
         );
         let tool = folder.write("tool", text);
         std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).expect("an executable file");
-        Asked { folder, tool }
+        Asked { folder, counter, tool }
     }
 
     fn tool(&self) -> Tool {
@@ -36,7 +37,7 @@ impl Asked {
         let answer = tool.output().expect("the tool starts");
         assert_eq!(answer.status.code(), Some(3));
         assert_eq!(answer.stderr, b"complaint\n");
-        let count = std::fs::read_to_string(self.folder.join("count")).expect("it has been asked");
+        let count = std::fs::read_to_string(self.counter.join("count")).expect("it has been asked");
         (String::from_utf8(answer.stdout).expect("text"), count.lines().count())
     }
 }
@@ -152,7 +153,7 @@ fn a_folder_in_bytes_is_not_kept() {
     let ask = |bytes: &[u8]| {
         let answer = asked.tool().input(bytes).output().expect("the tool starts");
         assert_eq!(answer.stdout, bytes);
-        std::fs::read_to_string(asked.folder.join("count")).expect("a file").lines().count()
+        std::fs::read_to_string(asked.counter.join("count")).expect("a file").lines().count()
     };
     let plain = [0xff, 0xfe, 0x00];
     let naming = [&plain[..], support::root().as_os_str().as_encoded_bytes(), &plain].concat();
@@ -170,5 +171,28 @@ fn a_folder_that_only_the_answer_names_is_not_kept() {
         .expect("the script");
     for count in 1..4 {
         assert_eq!(asked.ask(asked.tool().arg("a")).1, count);
+    }
+}
+
+/// The tool writes a file that the question does not declare, so the answer is not kept.
+#[test]
+fn an_undeclared_output_is_not_kept() {
+    let asked = Asked::new("undeclared");
+    let script = |written: &str| {
+        let count = asked.counter.file("count");
+        format!("#!/bin/sh\necho asked >> {count}\necho new > {written}\necho complaint >&2\nexit 3\n")
+    };
+    std::fs::write(&asked.tool, script("\"${1#*=}\"")).expect("the script");
+    for count in 1..4 {
+        let file = asked.folder.join(format!("out{count}"));
+        assert_eq!(asked.ask(asked.tool().arg(format!("--output={}", file.display()))).1, count);
+        assert!(file.exists());
+        std::fs::remove_file(file).expect("a file");
+    }
+    // A file that no argument names, in a temporary folder that an argument names.
+    std::fs::write(&asked.tool, script("\"${1%/*}/new\"")).expect("the script");
+    for count in 4..6 {
+        let folder = Folder::new("beside");
+        assert_eq!(asked.ask(asked.tool().arg(folder.file("a"))).1, count);
     }
 }

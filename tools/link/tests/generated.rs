@@ -234,7 +234,7 @@ impl Writer {
                 let _ = writeln!(out, "\t.comm {text},{},{}", 4 + self.rng.below(100), self.rng.below(7));
             }
             What::Number => {
-                let _ = writeln!(out, "\t.set {text}, {:#x}", self.rng.below(0x7fff_ffff) * 5);
+                let _ = writeln!(out, "\t.set {text}, {:#x}", self.rng.below(0x7fff_ffff_u64) * 5);
             }
         }
     }

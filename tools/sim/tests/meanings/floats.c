@@ -189,17 +189,19 @@ OP(v_mad_mixhi_f16) { FLOATS; mix_high(in, o, mad(a, b, c)); }
 OP(v_fma_mixhi_f16) { FLOATS; mix_high(in, o, fmaf(a, b, c)); }
 
 // The sum is exact here; an ulp of the largest partial sum is allowed.
-static void dot2(const In *in, Out *o, float c) {
+// `raw` has the bits of `c` before denormals are flushed.
+static void dot2(const In *in, Out *o, float c, u32 raw) {
     double x = half_value(flush16(in->a, mode.in64)) * half_value(flush16(in->b, mode.in64));
     double y = half_value(flush16(in->a >> 16, mode.in64)) * half_value(flush16(in->b >> 16, mode.in64));
     double largest = fmax(fmax(fabs(x), fabs(y)), fabs((double)c));
     largest = fmax(largest, fmax(fmax(fabs(x + y), fabs(x + c)), fmax(fabs(y + c), fabs(x + y + c))));
     o->near = isfinite(largest) ? largest * 0x1p-23 : 0;
-    // Whether denormal halves are flushed the manuals do not say.
+    // The manuals do not say whether the instruction flushes denormals.
+    int is_any = (raw & 0x7fffffff) != 0 && (raw & 0x7f800000) == 0;
     int tiny = 0;
     for (int at = 0; at < 32; at += 16) tiny |= !flush16(in->a >> at & 0x7fff, 0) || !flush16(in->b >> at & 0x7fff, 0);
-    o->any = tiny32(c) || (tiny && !mode.in64) || largest > 0x1p126;
+    o->any = is_any || (tiny && !mode.in64) || largest > 0x1p126;
     put_f32(o, x + y + c);
 }
-OP(v_dot2_f32_f16) { FLOATS; dot2(in, o, c); }
-OP(v_dot2c_f32_f16) { FLOATS; dot2(in, o, d); }
+OP(v_dot2_f32_f16) { FLOATS; dot2(in, o, c, (u32)in->c[0]); }
+OP(v_dot2c_f32_f16) { FLOATS; dot2(in, o, d, (u32)in->d[0]); }
