@@ -189,9 +189,9 @@ pub(crate) fn functions(
     result
 }
 
-/// Returns whether the passes that run include register allocation. Only then the registers and frames of
-/// called functions are known. Otherwise, callers must assume that a call clobbers everything that the
-/// convention allows.
+/// Returns whether the passes that run include register allocation. If so, the registers and frames of called
+/// functions are known when callers are compiled. If not, callers must assume that a call clobbers everything
+/// that the convention allows.
 pub(crate) fn is_allocated(job: &Job<'_>) -> bool {
     job.range.machine().contains(&const { machine_pass("regalloc") })
 }

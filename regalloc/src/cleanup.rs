@@ -44,9 +44,10 @@ struct End {
 }
 
 impl End {
-    /// Returns an equivalent end of a loop's last block. If exactly one of the two targets is a back edge,
-    /// the conditional branch goes back to the loop header, and the final target leaves the loop. Each
-    /// iteration then executes only one branch, and leaving the loop executes two.
+    /// Returns an end for a loop's last block that has the same meaning and is faster. If exactly one of the
+    /// two targets is a back edge, the conditional branch of the result goes back to the loop header, and the
+    /// other target leaves the loop. Each iteration then executes only one branch; two branches are executed
+    /// only when the loop is left.
     fn loops_first(self, block: MBlock) -> End {
         match (self.cond, self.next) {
             (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {

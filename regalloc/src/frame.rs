@@ -135,8 +135,8 @@ fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
 struct Frame {
     /// Size in bytes per lane.
     size: u32,
-    /// SGPRs that are saved at the function's entry. The number is a lane of the VGPR `lanes` if `lanes` is
-    /// set. Otherwise, it is an offset in the frame.
+    /// SGPRs that are saved at the function's entry, each with the place where it is saved. This is a lane of
+    /// the VGPR `lanes` if `lanes` is set, otherwise an offset in the frame.
     scalars: Vec<(Reg, u32)>,
     lanes: Option<Reg>,
     /// VGPRs that are saved in the active lanes only, with their offsets in the frame.

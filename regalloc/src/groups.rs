@@ -351,8 +351,9 @@ impl Groups {
     fn pin_operand(&mut self, stream: &mut ClassStream, event: u32, index: u32, (pin, depth): (u16, u8)) {
         let op = stream.ops[index as usize];
         let pos = stream.events[event as usize].pos;
-        // The live range of the new register touches that of the register it is copied from or to, but does
-        // not overlap it. Both can therefore be in the same hardware register.
+        // The new register is copied from or to the operand's own register. The live ranges of the two
+        // registers touch but do not overlap, so both can be in the same hardware register, and the copy
+        // needs no instruction.
         let interval = if op.role == Role::Def { (pos + 2, pos + 3) } else { (pos + 1, pos + 2) };
         let start = stream.regs.len();
         for i in 0..u16::from(op.len) {

@@ -118,8 +118,8 @@ impl Packer {
     }
 
     /// Returns a hardware register that is free at all points from `from` to before `to`, for breaking a
-    /// cycle of copies. `occupied` may describe another attempt than the best one, because it is not kept for
-    /// the best attempt. In that case it is computed again here, which is rarely needed.
+    /// cycle of copies. `occupied` describes the last attempt to place the groups. If an earlier attempt was
+    /// better, `occupied` is first computed again for that one.
     pub fn free_at(
         &mut self,
         file: File,

@@ -23,8 +23,8 @@ struct Insert {
     inst: MachInst,
 }
 
-/// An operand that must be in specific hardware registers, beginning with `reg`. These replace the hardware
-/// registers of the operand's virtual registers.
+/// An operand that must be in specific hardware registers, beginning with `reg`. The instruction names these
+/// registers in place of those that are assigned to the operand's virtual registers.
 #[derive(Clone, Copy)]
 struct Override {
     block: u32,

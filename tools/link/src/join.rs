@@ -158,8 +158,9 @@ impl<'a> Join<'_, 'a> {
         }
     }
 
-    /// Returns what an LDS symbol denotes in the output. This is an absolute number, the symbol's address, if
-    /// this link assigns addresses. Otherwise, it is a request for LDS, for a later link.
+    /// Returns what an LDS symbol denotes in the output. If this link assigns addresses to LDS symbols, it is
+    /// the symbol's address, an absolute number. Otherwise, the symbol stays a request for LDS, to which a
+    /// later link will assign an address.
     fn lds(&self, lds: Lds, align: u64) -> elf::Place {
         self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
     }

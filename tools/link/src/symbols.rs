@@ -74,8 +74,8 @@ pub struct Global<'a> {
     pub meaning: Meaning<'a>,
     /// Most restrictive visibility in any object.
     pub visibility: u8,
-    /// Whether an object that is linked contains the name. Otherwise, only archive members contain it that
-    /// are not linked.
+    /// Whether an object that is linked contains the name. If not, the name is known only from archive
+    /// members that are not linked.
     pub is_mentioned: bool,
     /// Whether the command line requests the name.
     pub is_wanted: bool,
