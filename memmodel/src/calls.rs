@@ -19,8 +19,8 @@ pub(crate) const RETURN: RegRange = RegRange { first: Reg(callconv::RETURN_ADDRE
 /// Kind of control transfer to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlTransfer {
-    /// To another function: a call of a function that returns here, or a tail call of a function that returns
-    /// in place of this function.
+    /// Control goes to another function by a call. The called function returns here; after a tail call, it
+    /// returns to the caller of this function instead.
     Call,
     /// A return to the caller.
     Return,
@@ -42,9 +42,10 @@ impl ControlTransfer {
         }
     }
 
-    /// Returns whether the function that gets control may read a scalar register before it writes this
-    /// register. It may read the registers that functions receive, and the registers that are preserved for a
-    /// caller. The return address does not count, because the function that has provided it does not read it.
+    /// Returns whether the function that gets control may read a scalar register before it writes the
+    /// register. It may read two kinds of registers: those in which functions receive something, and those
+    /// that are preserved for a caller. The return address is an exception: the function that has provided it
+    /// does not read it.
     pub fn may_read(self, range: RegRange) -> bool {
         let read: &[(u16, u16)] = match self {
             ControlTransfer::Call => &[(0, 29), (32, 34), (Reg::M0.0, Reg::EXEC.0 + 1)],
@@ -56,8 +57,8 @@ impl ControlTransfer {
         read.iter().any(overlaps)
     }
 
-    /// Returns the minimum number of wait states between a control transfer and the first instruction of the
-    /// other function that could be the second instruction of a hazard.
+    /// Returns how many wait states, at least, pass between a control transfer and the first instruction of
+    /// the other function that could complete a hazard.
     pub fn states(self) -> u8 {
         match self {
             ControlTransfer::Call => 2,

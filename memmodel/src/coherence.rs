@@ -58,8 +58,8 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
 /// Properties that are the same for all instructions of a function.
 struct Pass<'a> {
     model: &'a Model,
-    /// Whether a release to the work-group must also wait for `vmcnt`, because a later release to the agent
-    /// may depend on it. See "Beyond the table" in the description of this module.
+    /// Whether a release to the work-group must also wait for `vmcnt`. This is so if a later release to the
+    /// agent may depend on it (see "Beyond the table" in the description of this module).
     in_chain: bool,
 }
 

@@ -32,11 +32,12 @@ use mir::{MachFunc, SPACE_PRIVATE};
 /// What an operation has done when its counter is decremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
-    /// The operation is complete: its results are in their registers or in memory.
+    /// The counter says that the operation is complete: its results are in their registers or in memory.
     Done,
     /// The operation has read its vector sources.
     SourcesRead,
-    /// The operation has read the data that it stores. It has read its addresses already at issue.
+    /// The counter says that the operation has read the data that it stores. Addresses do not matter, because
+    /// the operation has read these already at issue.
     DataRead,
 }
 
@@ -70,8 +71,8 @@ const fn reading(name: &'static str, in_order: bool, tells: Tells) -> Class {
 
 /// The classes of all processors. [`events`] says which classes a processor uses.
 pub static CLASSES: [Class; CLASS_COUNT] = [
-    // Loads, stores and atomics of the buffer, global and scratch families complete in one common order. On
-    // GFX10, only those that return a result are in this class.
+    // Loads, stores and atomics of the buffer, global and scratch families. All of them complete in the order
+    // of issue. On GFX10, this class has only those that return a result.
     class(Counter::Vm, "vector memory", true, true),
     // A flat access of GFX7 to GFX9 goes to memory or to LDS depending on its address. It therefore completes
     // neither in the order of vector memory nor in that of LDS (LLVM's AMDGPU guide, seed 000, line 3093). On
@@ -82,8 +83,9 @@ pub static CLASSES: [Class; CLASS_COUNT] = [
     class(Counter::Lgkm, "GDS", true, true),
     class(Counter::Lgkm, "scalar memory", false, false),
     class(Counter::Lgkm, "message", false, false),
-    // When expcnt has been decremented, the source registers of a GDS operation or an export may be
-    // overwritten. Exports do not complete in order, because their destinations differ in speed.
+    // The counter `expcnt` of a GDS operation or an export. When it has been decremented, the source
+    // registers may be overwritten. Exports do not complete in order, because their destinations differ in
+    // speed.
     reading("GDS data", true, Tells::SourcesRead),
     reading("export", false, Tells::SourcesRead),
     reading("store data", true, Tells::DataRead),
@@ -233,8 +235,8 @@ fn manner(inst: &MachInst) -> usize {
     }
 }
 
-/// Calls `f` with each register that the operation of an instruction still writes or reads after issue. Such
-/// a register must not be accessed before the operation is complete, as the counter of `class` tells.
+/// Calls `f` with each register that an operation still writes or reads after issue. No other instruction may
+/// access such a register before the operation is complete. When this is, the counter of `class` tells.
 pub fn registers_in_use(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {

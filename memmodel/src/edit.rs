@@ -4,7 +4,8 @@
 use isa::{MBlock, MachInst};
 use mir::MachFunc;
 
-/// Number of instructions in a block up to which a rewritten list is copied rather than swapped.
+/// A rewritten list of at most this many instructions is copied to the block's own list. A longer list is
+/// swapped with it.
 const SHORT: usize = 64;
 
 /// Replaces each instruction of a block by the instructions that `f` writes for it. The new list is first

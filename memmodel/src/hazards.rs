@@ -37,8 +37,8 @@ struct Recent {
 struct Marks {
     /// Registers for which the hazard is possible.
     armed: RegSet,
-    /// Only used for a rule that requires a branch between its two instructions: whether the first
-    /// instruction was executed, and no branch since.
+    /// For a rule that requires a branch between its two instructions: whether the first instruction has been
+    /// executed, and no branch after it yet. Other rules do not use this.
     seen: bool,
 }
 
@@ -72,13 +72,14 @@ pub(crate) struct Scratch {
 struct View<'a> {
     model: &'a Model,
     role: FuncRole,
-    /// Whether it matters which VGPRs VALU instructions write. It matters only in functions with DPP
-    /// instructions or moves to accumulation VGPRs.
+    /// Whether writes of VGPRs by VALU instructions must be recorded. They can only matter in functions with
+    /// DPP instructions or moves to accumulation VGPRs.
     vgprs: bool,
-    /// Set of the rules that an instruction mitigates and that can apply in the function. The bit number is
-    /// the index of the rule among such rules.
+    /// The rules that can apply in the function and whose mitigation is an instruction. Rules with this kind
+    /// of mitigation are counted separately, and bit `n` stands for the rule with number `n`.
     active: u32,
-    /// Whether all rules in `active` are about clauses. Instructions outside of clauses then do not matter.
+    /// Whether all rules in `active` concern only instructions in clauses, so that instructions outside of
+    /// clauses need not be looked at.
     only_clauses: bool,
 }
 
@@ -134,8 +135,8 @@ impl Window {
         }
         let rules = &view.model.rules;
         let away = ControlTransfer::from_inst(view.role, inst);
-        // The largest number of missing wait states, and the index of its rule. If several rules miss the
-        // same number, the first of them.
+        // The rule that lacks the most wait states: how many it lacks, and its index. Of several rules that
+        // lack the same number, this is the first.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
@@ -161,8 +162,8 @@ impl Window {
         })
     }
 
-    /// Returns the first rule whose hazard is possible at this instruction and not mitigated, and what to
-    /// insert before the instruction.
+    /// Returns the first rule whose hazard exists at this instruction and needs an instruction as mitigation.
+    /// Also returns what to insert before the instruction.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
         if view.only_clauses && view.model.rules.clause(inst) & self.clause == 0 {
             return None;
@@ -180,8 +181,8 @@ impl Window {
             if armed.is_empty() {
                 continue;
             }
-            // An instruction that ends a clause is not part of the clause, so it has no hazard with the
-            // instructions of the clause.
+            // If this instruction ends the clause, it is not part of the clause. So it has no hazard with the
+            // instructions in the clause.
             if breaks == rules::Breaks::ClauseEnds && self.breaks(view, inst, breaks) {
                 continue;
             }
@@ -321,15 +322,16 @@ impl Window {
     }
 }
 
-/// Returns whether a possible hazard may concern the function that gets control. It does not if the function
-/// writes the registers before it reads them.
+/// Returns whether a hazard that is still possible may show in the function that gets control. It does not
+/// show if this function writes the registers before it reads them.
 fn concerns(away: ControlTransfer, recent: &Recent) -> bool {
     let scalar = recent.range.first.0 < 128;
     recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
 }
 
-/// Returns whether the function that gets control mitigates the hazard, not the function that transfers
-/// control. This is so for rules whose second instruction is rare.
+/// Returns which function mitigates a hazard across a control transfer: `true` for the function that gets
+/// control, `false` for the one that transfers control. For rules whose second instruction is rare, it is the
+/// function that gets control.
 fn is_received(second: rules::Consumer) -> bool {
     matches!(second, rules::Consumer::Permlane | rules::Consumer::Vccz)
 }
@@ -382,8 +384,8 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// Returns the mitigation that must precede a branch which is inserted after this pass. There are rules that
-/// require a branch between their two instructions, so a new branch can create a hazard.
+/// Returns the instruction that must precede a branch which is inserted after this pass. Some hazards exist
+/// only if a branch is between their two instructions, so a new branch can create one.
 pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
     let mut across = model.rules.mitigated_rules().iter().filter(|rule| rule.needs_branch());
     let rule = across.next()?;
@@ -461,7 +463,8 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
             for inst in &data.insts {
                 apart(view, window, inst, |_, _, _| missing[index] = true);
                 window.issue(view, inst);
-                // A path that takes the branch does not execute the instructions after the branch.
+                // If the branch is taken, the instructions after it are not executed, so its target gets the
+                // window as it is now.
                 targets(inst).for_each(|to| arrive(entry, window, to));
             }
             let next_entry = data.next_entry();
@@ -474,8 +477,8 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
                 .filter(falls)
                 .for_each(|to| arrive(entry, window, to));
             if let Some(to) = next_entry {
-                // A path to the next entry of a jump table does not execute the branch of this entry. The
-                // recent instructions on such a path are those at the head of this block.
+                // Control reaches the next entry of a jump table without executing the branch of this entry.
+                // So the next entry gets the window at the head of this block.
                 if data.insts.len() == 1 {
                     window.copy_from(&entry[index]);
                 }

@@ -30,7 +30,7 @@ impl Model {
         let facts = arch.memory_model.get(subtarget)?;
         let mut oldest = [0; CLASS_COUNT];
         for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
-            // The largest count for which a wait instruction has an effect. The maximum value of the
+            // The largest count in a wait instruction that still waits. The maximum value of the
             // instruction's field means "do not wait".
             *oldest = class.counter.max(subtarget).saturating_sub(1);
         }
@@ -57,8 +57,8 @@ impl Model {
         counters::event(inst).map_or(0, |event| self.events[event as usize])
     }
 
-    /// Returns the largest age that is distinguished for operations of this class. Older operations are
-    /// treated as if they had this age.
+    /// Returns the largest age (number of younger operations of the class) that is distinguished for an
+    /// operation. Older operations are treated as if they had this age.
     #[inline]
     pub(crate) fn oldest(&self, class: usize) -> u8 {
         self.oldest[class]

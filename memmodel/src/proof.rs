@@ -50,8 +50,8 @@ impl fmt::Display for Place {
 /// Kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The second instruction accesses a register while the operation of the first instruction may still
-    /// write it. For a counter of reads: may still read it.
+    /// The second instruction accesses a register too early: the operation of the first instruction may still
+    /// write the register, or still read it if its counter counts reads.
     InFlight {
         /// The first of the registers.
         reg: Reg,
@@ -68,16 +68,16 @@ pub enum Fault {
         /// Number of wait states required. 0 if the rule requires an instruction as mitigation.
         wanted: u8,
     },
-    /// The operation of the first instruction may be incomplete at the second instruction. The table of
-    /// sequences (a row of [`crate::sequences`]) requires that it is complete.
+    /// The second instruction comes too early: a row of the table [`crate::sequences`] requires that the
+    /// operation of the first instruction is complete there, and it may be incomplete.
     Order {
         /// Name of the row, or "barrier".
         row: &'static str,
         /// Name of the counter.
         counter: &'static str,
     },
-    /// The second instruction reads memory after the first, and no cache invalidation is between them. The
-    /// table of sequences (the row of the first instruction in [`crate::sequences`]) requires one.
+    /// The second instruction may read stale memory: after the first instruction, its row of the table
+    /// [`crate::sequences`] requires a cache invalidation before memory is read again, and none is there.
     Stale {
         /// Name of the row.
         row: &'static str,

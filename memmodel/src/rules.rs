@@ -151,7 +151,8 @@ pub enum Consumer {
     ClauseOwn,
 }
 
-/// Events other than the inserted instruction that mitigate a hazard.
+/// What mitigates a hazard apart from the instruction that the pass inserts for it: other instructions in the
+/// code have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breaks {
     /// A VALU instruction or `s_waitcnt 0`, after which all vector memory instructions have read their
@@ -180,8 +181,8 @@ pub enum Insert {
     Depctr(u16),
     /// `s_mov_b32 null, 0`.
     MoveNull,
-    /// `v_mov_b32` of the second instruction's own destination to itself. This register is safe, because no
-    /// other operation with it is in flight.
+    /// A `v_mov_b32` of a register to itself. The register is the destination of the second instruction,
+    /// because no other operation with this register can be in flight.
     MoveOwn,
     /// `s_waitcnt_vscnt null, 0`.
     WaitVs,

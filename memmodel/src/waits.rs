@@ -200,9 +200,9 @@ fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
     }
 }
 
-/// Returns what must be waited for immediately before an instruction. What wait points require is collected
-/// in `carried` and delayed as far as possible. Returns `None` for an instruction that only says what to wait
-/// for; such an instruction is removed.
+/// Returns what must be waited for immediately before an instruction. What wait points require is not
+/// included: it is collected in `carried`, and waited for as late as possible. Returns `None` for a wait
+/// point or wait, which only says what to wait for and is removed.
 #[inline]
 fn step(
     func: &MachFunc,

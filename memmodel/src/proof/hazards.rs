@@ -13,8 +13,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {
-            // The only instruction of a jump-table entry is its branch. A path from this entry to the next
-            // one does not execute the branch.
+            // A jump-table entry consists of a branch only. Control also goes from an entry to the next one,
+            // but then without executing this branch.
             let goes_by = data.insts.len() == 1 && data.next_entry() == Some(edge.to);
             let end = if goes_by { 0 } else { data.insts.len() };
             preds[edge.to.as_u32() as usize].push((block, end));
@@ -30,8 +30,9 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
             }
             let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
             match rule.mitigation {
-                // Wait states alone do not bound the search, because blocks may be empty. The search
-                // therefore also leaves a path that has as many blocks as the function.
+                // The search leaves a path when enough wait states have passed. Because blocks may be empty,
+                // this does not end every path, so the search also leaves a path that has as many blocks as
+                // the function.
                 Mitigation::States => {
                     query.search_backwards(place.block, place.index, 0, func.blocks.len(), faults)
                 }
@@ -44,8 +45,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
 struct Query<'a> {
     func: &'a MachFunc,
     model: &'a Model,
-    /// Predecessors of each block. With each predecessor, the number of its instructions that a path to the
-    /// block executes.
+    /// The predecessors of each block, each with a number of instructions: how many instructions of the
+    /// predecessor a path executes on its way to the block.
     preds: &'a [Vec<(MBlock, usize)>],
     rule: &'a Rule,
     ranges: &'a [RegRange],
@@ -78,8 +79,8 @@ impl Query<'_> {
                 return;
             }
             let inst = &self.func.blocks[block].insts[index];
-            // The search ends at a call. A function that passes control to another one, by a call or by a
-            // return, makes sure that no hazard is left.
+            // The search ends at a call. Hazards between functions need not be found here, because a function
+            // that passes control to another one, by a call or return, makes sure that no hazard is left.
             if inst.is_call() {
                 return;
             }
@@ -151,7 +152,8 @@ impl Query<'_> {
             }
             let waits = subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0);
             match breaks {
-                // A write of VCC is a lasting mitigation only if no scalar memory operation is in flight.
+                // A write of VCC mitigates the hazard for good only if no scalar memory operation is in
+                // flight.
                 Breaks::VccWrittenInPeace if met.vcc && waits => return None,
                 Breaks::VccWrittenInPeace => met.vcc |= self.mitigates(breaks, inst),
                 _ if self.mitigates(breaks, inst) => return None,

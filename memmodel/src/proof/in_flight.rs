@@ -38,8 +38,9 @@ pub(super) struct Query<'a> {
 /// The search along all paths.
 #[derive(Default)]
 pub(super) struct Search {
-    /// For each block, the smallest number of younger operations with which the search has reached the head
-    /// of the block. A path that reaches it with more younger operations need not be followed.
+    /// For each block, the smallest number of younger operations with which a path has reached the head of
+    /// the block. Another path that arrives with more younger operations can find nothing new, so it is not
+    /// followed.
     seen: Vec<Option<u8>>,
     todo: Vec<(MBlock, u8)>,
 }
@@ -98,8 +99,8 @@ impl Search {
         }
     }
 
-    /// Visits the instructions of a block from an index on. `younger` is the number of operations of the
-    /// class that have issued since the operation.
+    /// Visits the instructions of a block from an index on. `younger` says how many operations of the same
+    /// class have been issued after the operation that is followed.
     fn path(
         &mut self,
         query: &Query<'_>,
@@ -148,7 +149,7 @@ fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) 
     let class = &CLASSES[query.class];
     let first = query.first.inst(query.func).op;
     // Vector memory operations write their registers in the order of issue (LLVM's AMDGPU guide, seed 000,
-    // line 3093). A later one may therefore write the same register.
+    // line 3093). So a later operation of this kind may write the same register without a wait.
     let in_order = counters::writes_in_order(first, 1 << query.class)
         && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;

@@ -1,5 +1,6 @@
-//! Checks that loads from memory to LDS, and stores from LDS to memory, do not overlap with LDS instructions.
-//! The two kinds access LDS on different paths, so that only a wait puts them in order.
+//! Checks that loads from memory to LDS, and stores from LDS to memory, are ordered with LDS instructions.
+//! Both access LDS, but on different paths, so an access may overtake another one unless a wait is between
+//! them.
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Violation, places};

@@ -28,8 +28,8 @@ const ANYTHING: RegRange = pretended(65);
 const M0: RegRange = RegRange { first: Reg::M0, len: 1 };
 const NULL: Reg = Reg(125);
 
-/// Calls `f` with the pseudo-register that every instruction accesses. It is used in rules that are not about
-/// a register.
+/// Calls `f` with the pseudo-register that every instruction accesses. Rules that are not about a register
+/// use it, so that they can be treated like rules about registers.
 pub(crate) fn anything(mut f: impl FnMut(RegRange)) {
     f(ANYTHING);
 }
@@ -50,8 +50,8 @@ fn is_scalar(range: RegRange) -> bool {
     range.first.0 < 128
 }
 
-/// Returns whether instructions of the family write scalar registers and are not VALU. The families are SALU,
-/// program flow and scalar memory.
+/// Returns whether a family belongs to the scalar instructions: SALU, program flow and scalar memory. Their
+/// instructions write scalar registers and are not VALU instructions.
 fn is_scalar_side(family: Family) -> bool {
     matches!(family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc | Family::Sopp | Family::Smem)
 }
@@ -371,7 +371,8 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
         }
         Consumer::DenormMode if inst.op == op::S_DENORM_MODE => f(ANYTHING),
         Consumer::ScalarWrite if is_scalar_side(row.family) => {
-            // The implicit EXEC write of a `saveexec` does not count, because LLVM does not mitigate it.
+            // LLVM does not mitigate the hazard for a `saveexec` instruction, so its implicit write of EXEC
+            // does not count here either.
             let beside = row.is_salu() && row.implicit.contains(Implicit::WRITE_EXEC);
             writes(
                 &mut |range| {

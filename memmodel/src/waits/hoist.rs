@@ -130,8 +130,9 @@ impl Scratch {
         &self.preds[self.starts[block] as usize..self.starts[block + 1] as usize]
     }
 
-    /// Finds the registers for which a wait should move in front of the loop. They are in flight when the
-    /// loop is entered and are used in the loop, and no operation of the loop writes them again.
+    /// Finds the registers for which a wait should move in front of the loop. Three conditions must hold: the
+    /// register is in flight when the loop is entered, the loop uses it, and no memory operation of the loop
+    /// writes it again.
     fn want(&mut self, func: &MachFunc, model: &Model, states: &Entries<'_>, within: Loop) {
         let mut around = RegSet::EMPTY;
         let mut exit = std::mem::take(&mut self.exit);

@@ -27,8 +27,8 @@ pub(super) struct Pending {
 /// State of the operations in flight.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Operations that still use registers. A younger operation of the same in-order class replaces an
-    /// operation if it covers all registers of that operation, so the list stays short.
+    /// Operations that still use registers. To keep the list short, an operation is dropped when a younger
+    /// operation of the same in-order class covers all its registers.
     pub(super) ops: Vec<Pending>,
     /// Union of the registers of these operations, for a quick test of whether an instruction needs a wait.
     pub(super) regs: RegSet,
@@ -36,8 +36,8 @@ pub(super) struct State {
     /// ([`Pending::issued`]) and its opcode.
     fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
     transfers: Transfers,
-    /// For each class, the number of issued operations, called its clock. All operations of a class without
-    /// order have the same age.
+    /// For each class, its clock: the number of operations that have been issued. From it follows the age of
+    /// an operation. In a class without order, all operations have the same age.
     clock: [u32; CLASS_COUNT],
 }
 
@@ -154,8 +154,8 @@ impl State {
         }
     }
 
-    /// Adds to `need` what a wait in the input requires, as far as operations are in flight that it waits
-    /// for.
+    /// Adds to `need` what a wait in the input requires. A wait in the input is kept only as far as it waits
+    /// for operations in flight.
     pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
         let registers =
             self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
@@ -220,8 +220,8 @@ impl State {
         }
     }
 
-    /// Sets the state after code that is not known. That code may have started operations on every counter
-    /// except those in `complete`. These operations hold no registers.
+    /// Sets the state after unknown code, which may have started operations on all counters except those in
+    /// `complete`. These operations count as using no registers.
     fn unknown(&mut self, model: &Model, complete: &'static [Counter], op: Opcode) {
         self.clear();
         for (class, fenced) in self.fenced.iter_mut().enumerate() {
@@ -304,8 +304,8 @@ fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -
     if class.tells != Tells::Done {
         return !access.write;
     }
-    // Loads of one in-order class write their registers in order. A later load of the class may therefore
-    // write the same register without a wait.
+    // Loads of one in-order class write their registers in the order of issue. So a later load of the class
+    // may write the same register without a wait.
     !access.read
         && counters::writes_in_order(pending.op, 1 << pending.class)
         && counters::writes_in_order(inst.op, model.classes(inst))

@@ -47,9 +47,9 @@ impl Transfers {
         self.load.into_iter().chain(self.store)
     }
 
-    /// Returns the transfers for which an access on the given path has to wait. Transfers complete in order
-    /// among each other. A store reads LDS when it is issued, however, which may be before an earlier load
-    /// has written LDS. The store therefore has to wait for the load.
+    /// Returns the transfers for which an access on the given path has to wait. Two transfers usually need no
+    /// wait between them, because they complete in order. The exception is a store after a load: the store
+    /// reads LDS when it is issued, which may be before the load has written LDS.
     pub(super) fn before(self, path: LdsPath) -> impl Iterator<Item = Transfer> {
         let load = self.load.filter(|_| path != LdsPath::Load);
         let store = self.store.filter(|_| path == LdsPath::Instruction);
@@ -69,9 +69,9 @@ impl Transfers {
         }
     }
 
-    /// Joins the transfers of another path through the code into these. `is_younger` returns whether its
-    /// first operation was issued after its second. For this purpose, the numbers in `issued` have already
-    /// been converted so that both states count alike. Returns whether the join changed this state.
+    /// Joins the transfers on another path through the code into these. Returns whether these changed.
+    /// `is_younger` returns whether its first operation was issued after its second; the numbers in `issued`
+    /// have been converted before, so that both states count alike.
     pub(super) fn join(&mut self, other: Transfers, is_younger: impl Fn(Transfer, Transfer) -> bool) -> bool {
         let mut changed = false;
         for (own, new) in [(&mut self.load, other.load), (&mut self.store, other.store)] {

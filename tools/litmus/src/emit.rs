@@ -17,8 +17,8 @@ const CONSTANTS: usize = 16;
 const NEXT: usize = 31;
 const VGPRS: usize = 32;
 
-/// Returns the constants that a statement needs in registers, in the order of these registers. A
-/// compare-and-swap needs the new value and the expected value; other statements need at most one value.
+/// Returns the constants for which a statement needs registers, in the order of these registers. Most
+/// statements need at most one. A compare-and-swap needs two: the new value and the expected value.
 fn constants(statement: &Statement) -> Vec<u32> {
     match statement {
         Statement::Rmw { change: Change::Cas { expected }, value, .. } => vec![*value, *expected],
@@ -203,8 +203,8 @@ impl Emitter<'_> {
                 });
             }
             Statement::StoreNext { how, variable, register } => {
-                // The load must complete before its register is used. The wait is needed because the sequence
-                // of the load may have none.
+                // The register is used next, so the load must be complete. The sequence of the load may not
+                // contain a wait, so one is added.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_mad_u32_u24 v{NEXT}, v{}, 1, 1", RESULTS + register));
                 self.sequence(What::Store, *how, Some(*variable), false, |emitter, bits| {
@@ -231,8 +231,8 @@ impl Emitter<'_> {
             }
             Statement::Until { register, value, label } => {
                 let vcc = if self.wave32() { "vcc_lo" } else { "vcc" };
-                // The load must complete before its register is compared. The wait is needed because the
-                // sequence of the load may have none.
+                // The register is compared next, so the load must be complete. The sequence of the load may
+                // not contain a wait, so one is added.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_cmp_ne_u32 {vcc}, {value:#x}, v{}", RESULTS + register));
                 self.line("s_nop 4");
@@ -265,7 +265,7 @@ impl Emitter<'_> {
     }
 
     /// Writes an operation with the instructions that LLVM's AMDGPU guide requires around it. A fence has no
-    /// variable and so no address space, because it orders accesses to both global memory and LDS.
+    /// variable. It orders accesses to global memory and to LDS, so it has no address space either.
     fn sequence(
         &mut self,
         what: What,

@@ -199,9 +199,9 @@ impl Writer<'_> {
         self.registers = (0..count).map(|_| lanes.then(|| self.constant(0))).collect();
     }
 
-    /// Stores the registers of a thread, the last register first. The wait for the last register is also a
-    /// wait for all the others. An error in an acquire therefore shows as a wrong order of memory accesses,
-    /// not as a register that has not been written.
+    /// Stores the registers of a thread to memory, the last register first. The wait before this first store
+    /// also covers all other registers. So if an acquire is wrong, the test shows a wrong order of memory
+    /// accesses, and not a register that has not been written.
     fn results(&mut self, thread: usize) {
         for register in (0..self.registers.len()).rev() {
             if self.shape.registers[register] != thread {

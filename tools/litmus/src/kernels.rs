@@ -43,7 +43,7 @@ pub struct Kernels {
     allowed: Vec<Condition>,
 }
 
-/// Placement of a test: on which agent and compute unit each thread runs, and which agent has the
+/// Where the threads of a test run: on which agent and compute unit each thread is, and which agent has the
 /// coarse-grained memory.
 #[derive(Clone, Debug)]
 pub struct Placement {

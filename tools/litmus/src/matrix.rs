@@ -131,16 +131,17 @@ impl Layout {
         self.first.is_local() || self.others.is_local()
     }
 
-    /// Returns whether this layout and scope make sense for a shape on a machine, and give a case that no
-    /// other combination gives.
+    /// Returns whether a case with this layout and scope is useful for a shape on a machine: it must be
+    /// possible, and no other combination may give the same case.
     fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
         if !shape.layouts.is_empty() && !shape.layouts.contains(&self.name()) {
             return false;
         }
         let flat = self.first.is_flat() || self.others.is_flat();
         let local = self == Layout { first: Home::Local, others: Home::Local };
-        // GFX6 has no flat instructions. A work-group split over compute units cannot use LDS. For LDS, a
-        // scope wider than the work-group means the work-group, so such a case would be a duplicate.
+        // Three kinds of cases are left out. GFX6 has no flat instructions. A work-group that is split over
+        // compute units cannot use LDS. For LDS, a scope wider than the work-group means the work-group, so
+        // it would only repeat a case.
         !(flat && !machine.target.has(Feature::FLAT)
             || self.has_local() && machine.splits_groups()
             || local && scope > Scope::Workgroup
@@ -292,8 +293,8 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
 }
 
 /// Returns the cases of a shape in which the first variable is in coarse-grained memory of an agent or of the
-/// host. There are no such cases if atomics access this variable, because atomics require fine-grained
-/// memory, or if the processor is not gfx90a, because only gfx90a has instructions for coarse-grained memory.
+/// host. Only gfx90a has these cases, because only its instructions can keep such memory coherent. A shape
+/// has none if its atomics access the first variable, because atomics require fine-grained memory.
 pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     if !table::available(op::BUFFER_WBL2, machine.target)
         || shape.threads.iter().flatten().any(reaches_first_atomically)
@@ -336,8 +337,8 @@ fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns all partitions of `count` threads into sets. A partition has the number of each thread's set; new
-/// sets get the next number.
+/// Returns all ways to divide `count` threads into sets. Each result gives, for each thread, the number of
+/// its set. Sets are numbered in the order in which their first threads come.
 fn partitions(count: usize) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {

@@ -22,7 +22,8 @@ pub struct Verdict {
     pub forbidden: Vec<(String, Vec<String>)>,
     /// Allowed conditions and gaps that no outcome meets.
     pub missing: Vec<String>,
-    /// Gaps of the shape that occurred: outcomes that LLVM's memory model forbids but the hardware allows.
+    /// Outcomes that occurred although LLVM's memory model forbids them, and that the shape lists as gaps
+    /// because the hardware allows them.
     pub gaps: Vec<String>,
     /// Schedules in which some thread did not end.
     pub broken: Vec<Vec<String>>,

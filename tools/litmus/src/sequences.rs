@@ -203,8 +203,8 @@ impl fmt::Display for Operation {
 pub struct Deletion {
     /// Line of the row in the AMDGPU guide.
     pub line: u32,
-    /// The operation for which the word is left out. If several operations share the row, because the row
-    /// covers several scopes or address spaces, it is one of these operations.
+    /// The operation from whose sequence the word is left out. A row of the table may cover several scopes or
+    /// address spaces, and so several operations; then this is one of them.
     pub operation: Operation,
     /// Position in the machine's sequence of the row.
     pub position: usize,
@@ -262,7 +262,8 @@ pub fn operations() -> Vec<Operation> {
 pub(crate) fn opencl_omits(what: What, space: Option<Space>, word: &str) -> bool {
     match (what, space) {
         (_, None) => false,
-        // A fence that names LDS waits only for LDS operations. The compiler makes the same choice.
+        // For a fence that names LDS, OpenCL may omit the waits for global memory. The compiler omits them,
+        // too.
         (Fence, Some(Space::Local)) => matches!(word, "vm" | "vs"),
         (_, Some(Space::Local)) => true,
         _ => word == "lgkm",
