@@ -128,8 +128,8 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Returns the range of the argument or result in the signature that causes an error. To find it, each type
-/// of the signature is tried alone. The first type that causes the same error is the one to mark.
+/// Returns the argument or result type in the signature that causes an error, as a range of the text. To find
+/// it, each type is tried alone, and the first one that causes the same error is returned.
 fn place_of(
     error: &Error,
     prototype: &Prototype,

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 
 thread_local! {
-    /// Captured output of the commands that run on this thread. The output of the innermost command is last.
-    /// Commands can be nested: a thread that waits for other threads may start another command, which ends
-    /// before the thread continues with the first one.
+    /// Captured output of the commands that run on this thread. Commands can be nested: a thread that waits
+    /// for other threads may start another command, which ends before the thread continues with the first
+    /// one. The last text is the output of the innermost command.
     static TEXTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 

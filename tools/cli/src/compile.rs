@@ -28,8 +28,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     });
     let mut compiler = Compiler::new(target);
     let program = compiler.compile_passes(&source, &range, &options, &mut watch);
-    // The memory of the compiler is freed only if this process continues with other work, for example with
-    // further tests. At the end of the process, freeing memory would only take time.
+    // Freeing the compiler's memory takes time. At the end of the process this would be wasted, so memory is
+    // freed only if the process continues with other work, for example with further tests.
     if !capture::is_on() {
         std::mem::forget(compiler);
     }

@@ -175,8 +175,8 @@ pub fn estimate(profile: &Profile, kernel: &sim::KernelInfo) -> Option<sim::Esti
     profile.target.map(|target| profile.estimate(target, resident(target, kernel)))
 }
 
-/// Returns how many waves of a kernel a compute unit can hold at once. Only the limit that the kernel's VGPRs
-/// set is considered.
+/// Returns how many waves of a kernel a compute unit can hold at once, as far as the kernel's VGPRs limit the
+/// number. Other limits are not considered.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     // The metadata may contain any number of VGPRs.
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)

@@ -73,9 +73,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| not_printed(&error))
 }
 
-/// Writes a file completely or not at all. A symbolic link is kept, and the file that it points to is
-/// written. Permissions and owner of an existing file are kept. The file is written in place if it is not a
-/// regular file (a device or a pipe), if its directory accepts no new files, or if it is a mount point.
+/// Writes a file completely or not at all. If the path is a symbolic link, the link is kept, and the file to
+/// which it points is written. An existing file keeps its permissions and owner. In three cases the file is
+/// written in place: it is not a regular file (but a device or a pipe), its directory accepts no new files,
+/// or it is a mount point.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let Some(place) = followed(path) else { return in_place(path, bytes) };
     let older = match std::fs::metadata(&place) {

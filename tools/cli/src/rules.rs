@@ -172,8 +172,8 @@ impl Policy {
         self.deny.push(rule.to_owned());
     }
 
-    /// Returns whether the policy is more than a lowest certainty: whether it allows or denies rules, or has
-    /// acknowledged findings.
+    /// Returns whether the policy has exceptions from its lowest certainty: rules that it allows or denies,
+    /// or acknowledged findings.
     pub fn has_exceptions(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
     }

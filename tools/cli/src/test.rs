@@ -167,8 +167,8 @@ fn lines(file: &Path, case: &Case, object: &Path) -> Result<Vec<Line>, Failure> 
     }
     let passes = if command == "compile" { Vec::new() } else { passes(command, file)? };
     let line = Line::new(&[]).with([file]).with(passes).with(words).with(processor());
-    // If a command prints nothing, its output file goes to a temporary path. Otherwise the file would go into
-    // the directory of the test.
+    // Some commands print nothing but write an output file. Their file goes to a temporary path, because it
+    // would otherwise go into the directory of the test.
     let prints = words.iter().any(|word| word.starts_with("--emit") || word.starts_with("--stop-after"));
     let writes = !prints && (command == "compile" || command.ends_with("emit"));
     Ok(vec![if writes { line.with(to_object) } else { line }])

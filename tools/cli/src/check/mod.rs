@@ -168,8 +168,8 @@ impl<'a> Checker<'a> {
         };
         let mut policy = args.rules.policy()?;
         if args.flat_lds {
-            // The option says that flat accesses may go to LDS. They then need separate waits for both
-            // counters, so findings of this rule always count.
+            // With this option, flat accesses may go to LDS, so they need separate waits for both counters.
+            // Findings about a missing wait of this kind therefore always count.
             policy.deny("flat-partial-wait");
         }
         Ok(Checker { args, options, policy })

@@ -8,7 +8,7 @@ use std::time::Instant;
 pub(super) struct Progress {
     is_terminal: bool,
     begun: Instant,
-    /// Time at which the line is printed next, in milliseconds since the start of the check.
+    /// When the line is printed next, in milliseconds since the start of the check.
     next: AtomicU64,
 }
 

@@ -65,8 +65,8 @@ impl ExpectedBuffer {
         };
         fits(&wanted, given)
             .map_err(|why| Failure::Usage(format!("expected of `{name}`: `{contents}` has {why}")))?;
-        // Expected integers may have the size of the buffer's elements but another type. They are then
-        // reinterpreted as the type of the elements.
+        // The expected integers may have another type of the same size than the buffer's elements. Their bits
+        // are then read as the type of the elements.
         let wanted = Buffer { element: given.element, ..wanted };
         Ok(ExpectedBuffer { name: name.to_owned(), text: contents.to_owned(), contents: wanted, tolerance })
     }

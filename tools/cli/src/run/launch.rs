@@ -250,8 +250,7 @@ pub fn by_line<'a>(reports: impl Iterator<Item = &'a sim::Report>) -> Vec<sim::R
     groups.into_iter().map(one).collect()
 }
 
-/// The position by which findings are grouped: file and line, or the address in the code if there is no
-/// source position.
+/// How findings are grouped: by file and line, or by the address in the code if there is no source position.
 type Line<'a> = Result<(&'a str, u32), u64>;
 
 /// Returns the rule and the source lines of a finding.

@@ -58,9 +58,9 @@ pub fn examine(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done
     stay()
 }
 
-/// Returns the kind of memory and the address to which the user's text refers. The text is an expression with
-/// an optional prefix `lds:`, `private:` or `global:`. Its value is a flat address, or an address in a
-/// specific memory.
+/// Returns the kind of memory and the address to which the user's text refers. The text is an expression.
+/// With a prefix `lds:`, `private:` or `global:`, its value is an address in this memory. Without a prefix,
+/// the value is a flat address, or an address in a memory that the expression determines.
 fn space_and_address(stop: &Stop<'_>, text: &str) -> Result<(Space, u64), String> {
     for (prefix, space) in [("lds:", Space::Lds), ("private:", Space::Private), ("global:", Space::Global)] {
         if let Some(text) = text.strip_prefix(prefix) {

@@ -138,8 +138,8 @@ fn dispatch(
         if !session.has_left() {
             last = outcome(run);
             if session.may_stay() {
-                // The front end may stay connected after the end of the dispatch. It must then show the
-                // failure before it is asked about a final stop.
+                // The front end may stay connected after the end of the dispatch. So it shows the failure
+                // now, before it is asked whether to stop once more.
                 last = last.map_err(|failure| host.show_failure(failure));
                 if session.wants_final_stop() {
                     continue;

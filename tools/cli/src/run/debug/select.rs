@@ -19,8 +19,8 @@ pub fn wave(terminal: &mut Terminal, stop: &mut Stop<'_>, rest: &str) -> Done {
         terminal.look_anew();
         return stop.on_wave(Some(number), |stop| print_selection(stop));
     }
-    // The frame that the user has selected belongs to the stopped wave. The command for the other wave
-    // therefore starts at that wave's innermost frame.
+    // The selected frame is one of the stopped wave. A command for another wave begins at that wave's
+    // innermost frame instead.
     let frame = std::mem::replace(&mut terminal.frame, 0);
     let done = stop.on_wave(Some(number), |stop| commands::run_here(command.trim(), terminal, stop));
     terminal.frame = frame;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// Limit on the number of waves in a list of threads, because editors request the stack of each listed wave.
 const WAVES: usize = 256;
-/// Number of thread ids that are reserved for a wave: one for the wave itself and one for each of its lanes.
+/// How many thread ids are reserved for each wave. The wave itself has one, and so has each of its lanes.
 const NUMBERS: u64 = 128;
 /// Limit on the number of frames whose ids stay valid until the wave continues.
 const FRAMES: usize = 1 << 16;

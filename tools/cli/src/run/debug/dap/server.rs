@@ -96,8 +96,8 @@ impl Server {
         }
     }
 
-    /// Handles the requests that have arrived while a dispatch runs. Returns what the server does next.
-    /// `None` if no request changes that the dispatch runs.
+    /// Handles the requests that have arrived while a dispatch runs. Returns what the server does next, or
+    /// `None` if the dispatch simply continues.
     pub fn serve_waiting(&mut self, place: &mut Place<'_, '_>) -> Option<Then> {
         while let Some(next) = self.inbox.try_next() {
             match self.take(next, place) {

@@ -55,7 +55,8 @@ pub fn stopped(server: &mut Server, stop: &mut Stop<'_>) -> Action {
         match then {
             None => return Action::Resume,
             Some(Then::Pause) => arrive(server, stop),
-            // The wave stays stopped. The client already has its response and can send further requests.
+            // The action only sets a value, so the wave stays stopped. The client already has its response
+            // and can send further requests.
             Some(Then::Go(action @ Action::Set(_))) => return action,
             Some(Then::Go(action)) => {
                 server.goes_back = matches!(action, Action::BackToBreakpoint);

@@ -15,8 +15,8 @@ use requests::Answer;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// Number of instructions between two checks for an interrupt from GDB. Not every instruction is followed by
-/// a check, because each check costs a system call.
+/// Number of instructions between two checks for an interrupt from GDB. Each check costs a system call, so
+/// there is none after most instructions.
 const PATIENCE: u32 = 4096;
 
 /// Front end that serves a debugged dispatch to one GDB.
@@ -188,8 +188,8 @@ impl FrontEnd for Gdb {
         is_interrupted
     }
 
-    /// Returns whether the dispatch must stop once more at its last instruction. It must while GDB is
-    /// connected. GDB is told that the dispatch has ended only when it continues from that stop.
+    /// Returns whether the dispatch must stop once more at its last instruction. While GDB is connected, it
+    /// must: GDB is told about the end of the dispatch only when it continues from that stop.
     fn wants_final_stop(&mut self) -> bool {
         self.connection.is_some()
     }

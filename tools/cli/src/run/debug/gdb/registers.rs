@@ -25,8 +25,8 @@ enum Kind {
     Scc,
     Mode,
     Scalar,
-    /// A vector register, with one dword for each lane. The field is the number of the sequence's first
-    /// register among all vector and accumulation registers.
+    /// A vector register, with one dword for each lane. VGPRs and accumulation VGPRs are numbered together;
+    /// the field is the number of the first register of this sequence.
     Vector(u16),
     /// A register that only another architecture has. A wave has no value for it. The field is the size of
     /// the register in bytes.
@@ -64,8 +64,8 @@ const M0: u16 = 124;
 pub enum Architecture {
     /// The processor, for a GDB that knows AMD's GPUs.
     Amdgcn,
-    /// 64-bit ARM, for a GDB that does not know AMD's GPUs. Any architecture with 64-bit addresses would do
-    /// that accepts registers besides its own.
+    /// 64-bit ARM, for a GDB that does not know AMD's GPUs. Another architecture would do as well if it has
+    /// 64-bit addresses and GDB accepts additional registers for it.
     Aarch64,
 }
 
