@@ -284,8 +284,8 @@ const NOWHERE: &[Place] = &[Place::None];
 
 macro_rules! table {
     ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $shared_l2:literal, $own_l2:literal, $gl0_gl1_l2:literal, $line:literal;)*) => {
-        /// The table. Where the source says that a row is the "same as" another row, the words are repeated
-        /// here. A `seq_cst` row keeps the steps that OpenCL may omit in other rows, as the source requires.
+        /// The table. Rows that the source defines as "same as" another row are written out; a `seq_cst` row
+        /// keeps the steps that OpenCL may omit, as the source requires.
         pub static ROWS: &[Row] = &[$(Row {
             name: $name,
             kind: Kind::$kind,
@@ -420,9 +420,9 @@ fn strongest(a: SyncOrder, b: SyncOrder) -> SyncOrder {
     }
 }
 
-/// Returns the order under which the table lists an operation of this kind, by LLVM's AMDGPU guide (seed 000,
-/// lines 3119-3123; rows 3188-3190 for "unordered"). The guide treats a load with release order, and a store
-/// with acquire order, as non-atomic. Here they stay monotonic.
+/// Returns the order under which the table lists an operation of that kind: seed 000, lines 3119-3123;
+/// "unordered" follows rows 3188-3190. In the source, a load atomic with release and a store atomic with
+/// acquire are non-atomic; here they stay monotonic.
 pub fn normalise(kind: Kind, order: SyncOrder) -> Option<SyncOrder> {
     use SyncOrder::{AcqRel, Acquire, NotAtomic, Relaxed, Release, SeqCst, Unordered};
     Some(match (kind, order) {
