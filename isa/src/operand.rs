@@ -18,6 +18,30 @@ pub struct RegRange {
     pub len: u8,
 }
 
+impl RegRange {
+    /// Returns the registers in assembler syntax, such as `v[2:3]` or `vcc`.
+    pub fn name(self) -> String {
+        let one = |reg: Reg| match reg.0 {
+            106 => "vcc_lo".to_owned(),
+            107 => "vcc_hi".to_owned(),
+            124 => "m0".to_owned(),
+            126 => "exec_lo".to_owned(),
+            127 => "exec_hi".to_owned(),
+            192..=223 => format!("hwreg {}", reg.0 - 192),
+            _ => format!("{reg:?}"),
+        };
+        match (self.first.0, self.len) {
+            (106, 2) => "vcc".to_owned(),
+            (126, 2) => "exec".to_owned(),
+            (_, 1) => one(self.first),
+            (_, len) => {
+                let (name, number) = (format!("{:?}", self.first), self.first.number());
+                format!("{}[{number}:{}]", &name[..1], number + u16::from(len) - 1)
+            }
+        }
+    }
+}
+
 /// A group of virtual registers for which the allocator must find consecutive hardware registers. It is a
 /// slice of `mir::MachFunc::tuples`. The struct is packed, so that an operand fits in eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

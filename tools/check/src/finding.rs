@@ -2,7 +2,7 @@
 
 use crate::counters::{self, Class, Counter};
 use crate::hazards::Rule;
-use isa::{Reg, RegRange};
+use isa::RegRange;
 use std::fmt;
 
 /// Number of an instruction in a [`crate::Code`], from 0.
@@ -245,7 +245,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         if let Some(range) = self.registers {
-            write!(f, " ({})", registers(range))?;
+            write!(f, " ({})", range.name())?;
         }
         match self.problem {
             Problem::InFlight { class, outstanding, .. } => {
@@ -256,30 +256,6 @@ impl fmt::Display for Finding {
                 write!(f, ": {found} wait states between the two, {} needed", rule.states)
             }
             Problem::Event { .. } => Ok(()),
-        }
-    }
-}
-
-/// Formats a range of registers in assembler syntax.
-pub fn registers(range: RegRange) -> String {
-    let one = |reg: Reg| match reg.0 {
-        106 => "vcc_lo".to_owned(),
-        107 => "vcc_hi".to_owned(),
-        124 => "m0".to_owned(),
-        126 => "exec_lo".to_owned(),
-        127 => "exec_hi".to_owned(),
-        192..=223 => format!("hwreg {}", reg.0 - 192),
-        _ => format!("{reg:?}"),
-    };
-    match (range.first.0, range.len) {
-        (106, 2) => "vcc".to_owned(),
-        (126, 2) => "exec".to_owned(),
-        (_, 1) => one(range.first),
-        (first, len) => {
-            let name = format!("{:?}", range.first);
-            let number = range.first.number();
-            let _ = first;
-            format!("{}[{number}:{}]", &name[..1], number + u16::from(len) - 1)
         }
     }
 }

@@ -8,7 +8,7 @@
 use crate::conditions::Conditions;
 use crate::counters::{CLASS_TABLE, CLASSES, Class};
 use crate::effects::Waits;
-use crate::finding::{CALLER, Site, registers};
+use crate::finding::{CALLER, Site};
 use crate::program::{Program, Root};
 use crate::regset::RegSet;
 use crate::scoreboard::Scoreboard;
@@ -135,7 +135,7 @@ impl Reason {
         match *self {
             Reason::Operation { first: CALLER, .. } => "what the caller has under way".to_owned(),
             Reason::Operation { first, registers: range, user } => {
-                let range = range.map_or(String::new(), |range| registers(range) + " of ");
+                let range = range.map_or(String::new(), |range| range.name() + " of ");
                 let user = user.map_or(String::new(), |user| format!(", for {}", at(user)));
                 format!("{range}{}{user}", at(first))
             }

@@ -19,7 +19,7 @@ use crate::printf;
 use crate::queue::{Queue, QueueId, Watching};
 use crate::schedule::{self, Outcome, Scheduler};
 use crate::stats::RunStats;
-use crate::strict::{Mode, Reading, Report, Scramble};
+use crate::strict::{Level, Mode, Reading, Report, Scramble};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Feature, Setting, Subtarget, Target};
@@ -77,7 +77,7 @@ pub struct Device {
     log: Option<Log>,
     names: Arc<Names>,
     schedule: u64,
-    level: check::Level,
+    level: Level,
     convention: callconv::Convention,
     /// Whether the device replays memory accesses that find no page (XNACK). With `None`, each code object
     /// gets the setting that it asks for.
@@ -116,7 +116,7 @@ impl Device {
             log: None,
             names: Arc::default(),
             schedule: 0,
-            level: check::Level::Certain,
+            level: Level::Certain,
             convention: callconv::Convention::default(),
             xnack: None,
             scramble: None,
@@ -131,7 +131,7 @@ impl Device {
 
     /// Sets which findings about registers count in strict mode, by their certainty. By default, only certain
     /// findings count.
-    pub fn set_level(&mut self, level: check::Level) {
+    pub fn set_level(&mut self, level: Level) {
         self.level = level;
     }
 

@@ -37,7 +37,7 @@ impl Operation {
 
     /// Returns the names of the operation's registers, such as `v[2:3], v7`.
     pub fn names(&self) -> String {
-        self.registers.iter().map(|range| check::finding::registers(*range)).collect::<Vec<_>>().join(", ")
+        self.registers.iter().map(|range| range.name()).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the wait that completes the operation, such as `vmcnt(0)`.

@@ -177,7 +177,7 @@ pub(crate) struct Launch<'a> {
     /// Seed of strict mode's schedule. With 0, groups and waves run in order.
     pub(crate) schedule: u64,
     /// Which findings about registers count in strict mode, by their certainty.
-    pub(crate) level: check::Level,
+    pub(crate) level: strict::Level,
     /// Calling convention that functions have to keep.
     pub(crate) convention: callconv::Convention,
     /// Registers that strict mode overwrites at calls.

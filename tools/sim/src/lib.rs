@@ -120,5 +120,5 @@ pub use printf::printf_text;
 pub use progress::Progress;
 pub use queue::{QueueError, QueueId, QueueState};
 pub use stats::RunStats;
-pub use strict::{Agreement, FaultClass, Mode, Report, Rule, Scramble, rules};
+pub use strict::{Agreement, FaultClass, Level, Mode, Report, Rule, Scramble, rules};
 pub use write::Write;

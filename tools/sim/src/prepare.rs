@@ -15,6 +15,7 @@ use crate::printf;
 use crate::progress::Progress;
 use crate::queue::{OWN_PACKETS, Queue};
 use crate::scratch;
+use crate::strict::Level;
 use isa::Subtarget;
 use std::sync::{Arc, OnceLock};
 
@@ -247,7 +248,7 @@ impl<'a> Prepared<'a> {
             atomics: self.module.atomics.as_deref(),
             names: Arc::default(),
             schedule: 0,
-            level: check::Level::Certain,
+            level: Level::Certain,
             convention: callconv::Convention::default(),
             scramble: None,
             pattern: OnceLock::new(),

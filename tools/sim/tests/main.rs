@@ -17,6 +17,7 @@ mod heap;
 mod hidden;
 mod hostile;
 mod lanes;
+mod layers;
 mod llvm_folds;
 mod loading;
 mod matrices;

@@ -4,6 +4,7 @@ use crate::rules::level_of;
 use check::object::{self, Located, Place, Report};
 use check::{Level, Problem};
 use codeobj::disasm::SourcePlace;
+use isa::RegRange;
 use serde_json::{Value, json};
 
 fn place_json(place: &Place) -> Value {
@@ -37,7 +38,7 @@ pub(super) fn tree(report: &Report, file: &str) -> Value {
             "rule": finding.id(),
             "level": finding.level().name(),
             "message": finding.to_string(),
-            "registers": finding.registers.map(check::finding::registers),
+            "registers": finding.registers.map(RegRange::name),
             "counter": finding.counter().map(check::Counter::name),
             "outstanding": outstanding,
             "wait_states": found,

@@ -11,7 +11,7 @@ use crate::op::Code;
 use crate::wave::{ActiveLanes, SHARED_APERTURE};
 use check::{Counter, FlatPath, Problem, Site};
 use isa::decode::Decoder;
-use isa::{MachInst, Operand, Setting, Target, op};
+use isa::{MachInst, Operand, RegRange, Setting, Target, op};
 
 /// All code ranges in the form that the scoreboard needs.
 pub(super) struct Program {
@@ -125,7 +125,7 @@ impl Watcher<'_> {
             return;
         }
         let me = self.group.first_wave + self.group.now.wave as u32;
-        let name = hazard.registers.map_or("a register".into(), check::finding::registers);
+        let name = hazard.registers.map_or("a register".into(), RegRange::name);
         let (first, second) = match hazard.problem {
             Problem::InFlight { access, .. } => {
                 let second = match access {

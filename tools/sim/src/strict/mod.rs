@@ -53,6 +53,7 @@ mod transfers;
 mod whole;
 mod writeback;
 
+pub use check::Level;
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
 pub use scramble::{Agreement, Scramble};
