@@ -2,7 +2,7 @@
 
 use crate::common::{have, scratch, tool};
 use kernc::sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};
-use kernc::{Compiler, Options, Target};
+use kernc::{Compiler, OptLevel, Options, Target};
 
 const KERNC: &str = "kernel t(x: *const restrict global u32, y: *global u32) {
     let i = global_id(0);
@@ -58,6 +58,31 @@ fn arguments_that_overlap() {
         check(&compile(KERNC, &mut compiler), name);
         let without = compile(&KERNC.replace("restrict ", ""), &mut compiler);
         assert_eq!(run(&without, 0, 0), Ok(()), "{name}");
+    }
+}
+
+/// Some lanes use an argument and some lanes use a static variable, in the same registers. Half of the lanes
+/// write `G` with the address register of `x`. The other half reads `G` with the address register of `y`.
+const MIXED: &str = "global static G: [u32; 64];
+kernel t(x: *restrict global u32, y: *global u32) {
+    let i = global_id(0);
+    let is_even = i & 1 == 0;
+    let p = if is_even { x } else { &G[0] };
+    p[i] = 1;
+    barrier();
+    let q = if is_even { &G[0] } else { y };
+    y[i + 64] = q[i ^ 1];
+}";
+
+#[test]
+fn argument_and_static_variable_share_registers() {
+    for name in ["gfx803", "gfx906", "gfx1030"] {
+        for opt_level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+            let options = Options { opt_level, ..Options::default() };
+            let mut compiler = Compiler::new(Target::by_name(name).expect("a processor"));
+            let object = compiler.compile(MIXED, &options).expect("it compiles").bytes().to_vec();
+            assert_eq!(run(&object, 0, 512), Ok(()), "{name} -O{}", opt_level.number());
+        }
     }
 }
 

@@ -187,7 +187,7 @@ impl Memory {
     /// Marks an allocation made by a kernel as freed. Its memory is released later, when no kernel runs.
     /// Returns whether `base` is such an allocation.
     pub(crate) fn heap_free(&self, base: u64) -> bool {
-        let place = self.slot(base).and_then(|slot| slot.checked_sub(MAX_SLOTS));
+        let place = Memory::slot(base).and_then(|slot| slot.checked_sub(MAX_SLOTS));
         let known =
             |place: &usize| self.heap_buffer(MAX_SLOTS + place).is_some_and(|buffer| buffer.base == base);
         let place = place.filter(known);
@@ -214,14 +214,14 @@ impl Memory {
     }
 
     /// Returns the number of the slot that contains an address, or `None` if the address is beyond all slots.
-    pub(crate) fn slot(&self, address: u64) -> Option<usize> {
+    pub(crate) fn slot(address: u64) -> Option<usize> {
         usize::try_from(address.wrapping_sub(SLOT_START) >> SLOT_SHIFT).ok()
     }
 
     /// Returns the allocation whose slot (address range) contains an address. The address may be beyond the
     /// end of the allocation.
     pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
-        let slot = self.slot(address)?;
+        let slot = Memory::slot(address)?;
         match self.slots.get(slot) {
             Some(place) => place.as_ref(),
             None => self.heap_buffer(slot),

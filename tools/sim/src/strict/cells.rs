@@ -284,7 +284,7 @@ impl<P> Pages<P> {
     /// Returns the page that contains an address, and the start address of the page. Calls `new` to create a
     /// page that does not exist yet.
     pub(super) fn page(&self, memory: &Memory, address: u64, new: impl FnOnce() -> P) -> Option<(u64, &P)> {
-        let slot = memory.slot(address)?;
+        let slot = Memory::slot(address)?;
         let (base, pages) = self.0.get(slot)?.get_or_init(|| {
             let (base, bytes) =
                 memory.buffer(address).map_or((0, 0), |buffer| (buffer.base(), buffer.bytes()));

@@ -5,6 +5,10 @@
 //! register, strict mode then tracks from which pointer arguments its value is computed, starting at the
 //! loads of the arguments. It does not track pointers through memory, so it overlooks pointers on the stack
 //! of unoptimised code.
+//!
+//! A register has one label for all its lanes. Where some lanes hold an address from an argument and other
+//! lanes hold the address of a static variable, the label is the argument. So an access counts as an access
+//! through an argument only if it is to the allocation to which the argument points.
 
 use super::findings::Elsewhere;
 use super::start::lock;
@@ -55,7 +59,7 @@ impl Restricts {
                 offset: arg.offset.into(),
                 name: arg.name.clone().unwrap_or_else(|| format!("at offset {}", arg.offset)),
                 is_restrict: arg.is_restrict,
-                allocation: memory.find(address, 1).and_then(|_| memory.slot(address)),
+                allocation: memory.find(address, 1).and_then(|_| Memory::slot(address)),
             }
         };
         let arguments: Vec<Argument> = pointers.map(argument).collect();
@@ -79,8 +83,13 @@ impl Restricts {
         self.arguments.iter().position(holds).map_or(0, |at| 1 << at)
     }
 
+    /// Returns the pointer argument with the lowest bit of a mask.
+    fn argument(&self, through: u64) -> Option<&Argument> {
+        self.arguments.get(through.trailing_zeros() as usize)
+    }
+
     fn name(&self, through: u64) -> &str {
-        self.arguments.get(through.trailing_zeros() as usize).map_or("?", |argument| &argument.name)
+        self.argument(through).map_or("?", |argument| &argument.name)
     }
 }
 
@@ -177,6 +186,10 @@ impl Watcher<'_> {
     fn enter_restrict(&mut self, access: &MemAccess, writes: bool, through: u64) {
         let shared = self.shared;
         let Some(restricts) = &shared.restricts else { return };
+        let pointed_to = restricts.argument(through).and_then(|argument| argument.allocation);
+        if pointed_to != Memory::slot(access.address) {
+            return;
+        }
         let (place, wave) = (self.group.now.place, self.group.first_wave + self.group.now.wave as u32);
         let mut found = None;
         let mut all = lock(&restricts.accesses);
