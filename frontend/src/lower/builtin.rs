@@ -56,14 +56,7 @@ impl Lower<'_, '_> {
             Builtin::Load | Builtin::Store => return self.hinted(builtin, args),
             Builtin::Lanes(op, ..) => return self.lanes(op, args, ty),
             Builtin::IsNan | Builtin::IsInf => return self.classify(builtin == Builtin::IsNan, args[0]),
-            Builtin::Ldexp => {
-                let (values, counts) = (self.expr(args[0]), self.expr(args[1]));
-                let ty = self.scalar_of(ty).ir();
-                let each = values.iter().enumerate();
-                return each
-                    .map(|(n, &x)| self.emit(Op::Bin(BinOp::Ldexp), &[x, lane(&counts, n)], ty))
-                    .collect();
-            }
+            Builtin::Ldexp => return self.ldexp(args, ty),
             Builtin::FrexpExp => {
                 let values = self.expr(args[0]);
                 return values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
@@ -74,15 +67,7 @@ impl Lower<'_, '_> {
             Builtin::Dot | Builtin::Distance | Builtin::Length | Builtin::Normalize => {
                 return self.geometric(builtin, args, ty);
             }
-            Builtin::Select => {
-                let (cond, a, b) = (self.expr(args[0]), self.expr(args[1]), self.expr(args[2]));
-                return (0..a.len())
-                    .map(|n| {
-                        let ty = self.func.ty(a[n]);
-                        self.emit(Op::Select, &[lane(&cond, n), a[n], b[n]], ty)
-                    })
-                    .collect();
-            }
+            Builtin::Select => return self.select(args),
             Builtin::Bitcast => return self.bitcast(args[0], ty),
             Builtin::Ballot
             | Builtin::Any
@@ -124,6 +109,24 @@ impl Lower<'_, '_> {
             Builtin::Dim(_) => return self.zeros(ty),
         };
         Val::from_slice(&[value])
+    }
+
+    /// Lowers `ldexp(values, exponents)`. `ty` is the type of the result.
+    fn ldexp(&mut self, args: &[ExprId], ty: Ty) -> Val {
+        let (values, exponents) = (self.expr(args[0]), self.expr(args[1]));
+        let ty = self.scalar_of(ty).ir();
+        let each = values.iter().enumerate();
+        each.map(|(n, &x)| self.emit(Op::Bin(BinOp::Ldexp), &[x, lane(&exponents, n)], ty)).collect()
+    }
+
+    /// Lowers `select(condition, a, b)`, component by component.
+    fn select(&mut self, args: &[ExprId]) -> Val {
+        let (cond, a, b) = (self.expr(args[0]), self.expr(args[1]), self.expr(args[2]));
+        let component = |n: usize| {
+            let ty = self.func.ty(a[n]);
+            self.emit(Op::Select, &[lane(&cond, n), a[n], b[n]], ty)
+        };
+        (0..a.len()).map(component).collect()
     }
 
     /// Lowers an operation across the lanes of a wave. `ty` is the type of the result.
