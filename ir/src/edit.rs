@@ -5,6 +5,10 @@
 //! All of these methods take time linear in the number of instructions that they touch; [`set_insts`] and
 //! [`take_insts`] serve passes that go through all instructions of a block.
 //!
+//! Debug facts are attached to the instruction that follows them. They stay at their place: if their
+//! instruction is removed or moved to another block, they go to the next instruction of the block
+//! (`track::place`). If a block is split or spliced, they remain at their instructions.
+//!
 //! [`set_insts`]: Function::set_insts
 //! [`take_insts`]: Function::take_insts
 //!
@@ -73,8 +77,11 @@ impl Function {
     /// Appends an instruction that is in no block to `block`, and sets its block.
     #[inline]
     pub fn append(&mut self, block: Block, inst: Inst) {
-        self.insts[inst].block = block;
+        let from = std::mem::replace(&mut self.insts[inst].block, block);
         self.blocks[block].insts.push(inst);
+        if let Some(track) = &mut self.track {
+            track.appended(&self.insts, block, from, inst);
+        }
     }
 
     /// Inserts instructions that are in no block at the beginning of `block`, and sets their block.
@@ -83,6 +90,9 @@ impl Function {
         self.blocks[block].insts.insert_many(0, insts);
         for &inst in &self.blocks[block].insts[..count] {
             self.insts[inst].block = block;
+            if let Some(track) = &mut self.track {
+                track.arrived(block, inst);
+            }
         }
     }
 
@@ -92,6 +102,9 @@ impl Function {
         self.insts[inst].block = block;
         let insts = &mut self.blocks[block].insts;
         insts.insert(insts.len().saturating_sub(1), inst);
+        if let Some(track) = &mut self.track {
+            track.arrived(block, inst);
+        }
     }
 
     /// Inserts a new instruction with one result of type `ty` before the terminator of `block`.
@@ -109,24 +122,37 @@ impl Function {
 
     /// Removes the instructions of `block` from number `first` on.
     pub fn remove_from(&mut self, block: Block, first: usize) {
-        self.blocks[block].insts.truncate(first);
+        let insts = &mut self.blocks[block].insts;
+        if let Some(track) = &mut self.track {
+            let (rest, gone) = insts.split_at(first);
+            track.removed(block, rest, gone);
+        }
+        insts.truncate(first);
     }
 
     /// Removes the terminator of `block`.
     pub fn remove_terminator(&mut self, block: Block) {
-        self.blocks[block].insts.pop();
+        let last = self.blocks[block].insts.len().saturating_sub(1);
+        self.remove_from(block, last);
     }
 
     /// Keeps the instructions of `block` for which `keep` returns true and removes the others.
     pub fn retain_insts(&mut self, block: Block, mut keep: impl FnMut(Inst, &InstData) -> bool) {
-        let Function { blocks, insts, .. } = self;
-        blocks[block].insts.retain(|inst| keep(*inst, &insts[*inst]));
+        let Function { blocks, insts, track, .. } = self;
+        let list = &mut blocks[block].insts;
+        let Some(track) = track else { return list.retain(|inst| keep(*inst, &insts[*inst])) };
+        let old = list.clone();
+        list.retain(|inst| keep(*inst, &insts[*inst]));
+        track.changed(insts, block, &old, list);
     }
 
     /// Replaces the instructions of `block` by a list of instructions that belong to `block`. The
     /// instructions that remain must keep their order.
     pub fn set_insts(&mut self, block: Block, new: &[Inst]) {
         let insts = &mut self.blocks[block].insts;
+        if let Some(track) = &mut self.track {
+            track.changed(&self.insts, block, insts, new);
+        }
         insts.clear();
         insts.extend_from_slice(new);
     }
@@ -138,18 +164,34 @@ impl Function {
         taken.extend(self.blocks[block].insts.drain(..));
     }
 
+    /// Removes an instruction that [`Function::take_insts`] has taken, and that is not appended again.
+    pub fn discard(&mut self, inst: Inst) {
+        if let Some(track) = &mut self.track {
+            track.discarded(inst);
+        }
+    }
+
     /// Moves the instructions of `block` from number `first` on to the end of block `rest`.
     pub fn split_block(&mut self, block: Block, first: usize, rest: Block) {
         let mut moved: InstList = self.blocks[block].insts.drain(first..).collect();
         for &inst in &moved {
             self.insts[inst].block = rest;
         }
+        if let Some(track) = &mut self.track {
+            track.mix(block, rest);
+            track.mix(rest, block);
+        }
         self.blocks[rest].insts.append(&mut moved);
     }
 
     /// Moves the instructions of block `from`, except its terminator, to `to`, before the terminator there.
+    /// Debug facts in `from` are forgotten, because they do not hold on all paths through `to`.
     pub fn splice_body(&mut self, from: Block, to: Block) {
         let mut moved = std::mem::take(&mut self.blocks[from].insts);
+        if let Some(track) = &mut self.track {
+            track.forget(&moved);
+            moved.iter().for_each(|&inst| track.arrived(to, inst));
+        }
         let last = moved.pop();
         for &inst in &moved {
             self.insts[inst].block = to;
@@ -164,10 +206,14 @@ impl Function {
 
     /// Replaces the terminator of `to` by the instructions of block `from`.
     pub fn splice_block(&mut self, from: Block, to: Block) {
-        self.blocks[to].insts.pop();
+        let terminator = self.blocks[to].insts.pop();
         let mut moved = std::mem::take(&mut self.blocks[from].insts);
         for &inst in &moved {
             self.insts[inst].block = to;
+        }
+        if let Some(track) = &mut self.track {
+            track.continued(&self.insts, terminator, &moved);
+            track.mix(from, to);
         }
         self.blocks[to].insts.append(&mut moved);
         // Puts the empty list back into its block so that its memory is reused.

@@ -210,8 +210,8 @@ fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst
             track.variables.get(fragment.variable as usize).map_or("?", |variable| variable.name.as_str());
         format!("{name}.{}", fragment.index)
     };
-    for record in &track.records[track.before(inst)] {
-        match record.what {
+    for what in track.notes.before(inst) {
+        match what {
             What::Statement(loc) => writeln!(out, "    ; statement !{}", loc.0)?,
             What::Value(fragment, value) => match func.const_bits(value) {
                 Some(bits) => writeln!(out, "    ; {} is {bits:#x}", name(fragment))?,

@@ -1,6 +1,6 @@
 //! Where records of debug information stand after changes that know nothing of them.
 
-use ir::track::{Fragment, Record, Variable, What};
+use ir::track::{Fragment, Variable, What};
 use ir::{BinOp, Block, Function, Inst, Op, SrcLoc, Type, Value};
 
 /// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A variable of two parts is there.
@@ -48,37 +48,40 @@ fn value(func: &Function, block: u32, n: usize) -> Value {
 fn begin(func: &mut Function, records: &[(u32, usize, What)]) {
     let mut track = func.track.take().expect("a track");
     for &(block, n, what) in records {
-        track.records.push(Record { block: Block::from_u32(block), before: inst(func, block, n), what });
+        track.note(Block::from_u32(block), inst(func, block, n), what);
     }
     track.begin(func);
     func.track = Some(track);
 }
 
-/// Block, number in the block, and what is said, of all records when they are reconciled.
-fn reconciled(func: &mut Function) -> Vec<(u32, usize, What)> {
-    func.reconcile_track();
-    records_of(func)
+/// Block, number in the block, and what is said, of all facts when they are tidy.
+fn tidied(func: &mut Function) -> Vec<(u32, usize, What)> {
+    func.tidy_track();
+    said(func)
 }
 
 /// The same behind the last pass.
 fn concluded(func: &mut Function) -> Vec<(u32, usize, What)> {
     func.conclude_track();
-    records_of(func)
+    said(func)
 }
 
-fn records_of(func: &Function) -> Vec<(u32, usize, What)> {
+fn said(func: &Function) -> Vec<(u32, usize, What)> {
     let track = func.track.as_ref().expect("a track");
-    let place = |record: &Record| {
-        func.blocks[record.block].insts().iter().position(|&inst| inst == record.before).expect("an anchor")
-    };
-    track.records.iter().map(|record| (record.block.as_u32(), place(record), record.what)).collect()
+    let mut said = Vec::new();
+    for &block in &func.layout {
+        for (n, &inst) in func.blocks[block].insts().iter().enumerate() {
+            said.extend(track.notes.before(inst).map(|what| (block.as_u32(), n, what)));
+        }
+    }
+    said
 }
 
 const fn part(leaf: u32) -> Fragment {
     Fragment { variable: 0, index: leaf }
 }
 
-/// Settling asks nothing of values.
+/// Tidying asks nothing of values.
 fn is(leaf: u32, value: u32) -> What {
     What::Value(part(leaf), Value::from_u32(value))
 }
@@ -93,12 +96,12 @@ fn what_is_removed_leaves_its_records_to_what_follows() {
     let gone = [inst(&func, 0, 1), inst(&func, 0, 2)];
     func.retain_insts(Block::from_u32(0), |inst, _| !gone.contains(&inst));
     // What was said first of the part has no code any more, nor has the statement that did it.
-    assert_eq!(reconciled(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
+    assert_eq!(tidied(&mut func), [(0, 1, is(0, 2)), (1, 0, is(0, 3))]);
     // The block goes, and what it said.
     func.layout.pop();
     let last = func.terminator(func.entry()).expect("an end");
     func.replace(last, Op::Ret, &[]);
-    assert_eq!(reconciled(&mut func), [(0, 1, is(0, 2))]);
+    assert_eq!(tidied(&mut func), [(0, 1, is(0, 2))]);
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn what_moves_up_takes_nothing_along() {
     func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
     func.prepend(Block::from_u32(0), [moved].into_iter());
     // In front of the first sum that has stayed behind, and of the end.
-    assert_eq!(reconciled(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
+    assert_eq!(tidied(&mut func), [(0, 2, is(0, 1)), (0, 4, is(0, 2))]);
 }
 
 #[test]
@@ -122,10 +125,9 @@ fn blocks_that_become_one_keep_the_order_of_what_they_say() {
         let gone = (from.as_u32() == 1).then(|| inst(&func, 1, 0));
         func.retain_insts(from, |inst, _| Some(inst) != gone);
         func.splice_block(from, into);
-        func.track.as_mut().expect("a track").merged(from, into);
         func.layout.retain(|&block| block != from);
     }
-    assert_eq!(reconciled(&mut func), [(0, 2, is(0, 2)), (0, 2, is(1, 2)), (0, 3, S)]);
+    assert_eq!(tidied(&mut func), [(0, 2, is(0, 2)), (0, 2, is(1, 2)), (0, 3, S)]);
 }
 
 #[test]
@@ -139,7 +141,7 @@ fn what_blocks_say_goes_where_they_go() {
         func.layout[1..].sort_by_key(|block| block.as_u32() % 3 != 0);
         let said_of = |block: &Block| [0, 1].map(|n| said[2 * block.as_u32() as usize + n]);
         let expected: Vec<_> = func.layout.iter().flat_map(said_of).collect();
-        assert_eq!(reconciled(&mut func), expected);
+        assert_eq!(tidied(&mut func), expected);
     }
 }
 
@@ -177,5 +179,40 @@ fn what_a_block_has_said_is_not_said_again() {
     let moved = inst(&func, 0, 1);
     func.retain_insts(Block::from_u32(0), |inst, _| inst != moved);
     func.prepend(Block::from_u32(0), [moved].into_iter());
-    assert_eq!(concluded(&mut func), [(0, 0, last), (0, 4, last)]);
+    assert_eq!(concluded(&mut func), [(0, 2, last), (0, 4, last)]);
+}
+
+#[test]
+fn what_is_split_off_keeps_its_records() {
+    let mut func = function(&[3]);
+    begin(&mut func, &[(0, 1, is(0, 1)), (0, 2, S), (0, 4, is(1, 2))]);
+    let rest = func.add_block();
+    func.split_block(Block::from_u32(0), 2, rest);
+    func.push(Block::from_u32(0), Op::Jump(rest), &[], SrcLoc(0));
+    assert_eq!(tidied(&mut func), [(0, 1, is(0, 1)), (1, 0, S), (1, 2, is(1, 2))]);
+}
+
+#[test]
+fn what_replaces_the_end_gets_its_records() {
+    let mut func = function(&[2, 1]);
+    begin(&mut func, &[(0, 2, is(0, 1)), (0, 3, S)]);
+    func.remove_from(Block::from_u32(0), 2);
+    func.push(Block::from_u32(0), Op::Jump(Block::from_u32(1)), &[], SrcLoc(0));
+    assert_eq!(tidied(&mut func), [(0, 2, is(0, 1)), (0, 2, S)]);
+}
+
+#[test]
+fn what_is_new_or_comes_from_elsewhere_takes_nothing_over() {
+    let mut func = function(&[3, 1]);
+    begin(&mut func, &[(0, 1, is(0, 1)), (1, 0, is(1, 1))]);
+    let (first, second, moved) = (inst(&func, 0, 1), inst(&func, 0, 2), inst(&func, 1, 0));
+    let one = value(&func, 0, 0);
+    let new = func.make_inst(func.entry(), Op::Bin(BinOp::Add), &[one, one], Type::I32, 1, SrcLoc(0));
+    let rest: Vec<Inst> = func.blocks[func.entry()].insts()[3..].to_vec();
+    func.set_insts(func.entry(), &[&[inst(&func, 0, 0), first, new, second][..], &rest].concat());
+    func.insert_at_end(func.entry(), moved);
+    func.retain_insts(Block::from_u32(1), |inst, _| inst != moved);
+    func.retain_insts(Block::from_u32(0), |inst, _| inst != first);
+    // In front of the second sum, not of the new one; what the moved sum had stays in its block.
+    assert_eq!(tidied(&mut func), [(0, 2, is(0, 1)), (1, 0, is(1, 1))]);
 }

@@ -170,40 +170,38 @@ impl Filler<'_> {
 
     /// Fills in the records in the order of their points.
     fn records(&mut self, said: &Track) {
-        let mut part = 0;
-        for record in &said.records {
-            let point = self.func.insts[record.before].loc.0;
-            let what = match record.what {
-                // A variable that has a fixed place in private memory (its home) is always read from there,
-                // whatever happened to the value that was assigned.
-                Said::Value(fragment, _) | Said::Term(fragment, _) | Said::Lost(fragment)
-                    if let Some(home) = said.variables[fragment.variable as usize].home =>
-                {
-                    What::Fragment(self.fragment_number(fragment), FragmentLocation::Memory(home.as_u32()))
+        for (part, &block) in self.func.layout.iter().enumerate() {
+            let start = self.track.records.len() as u32;
+            for &inst in self.func.blocks[block].insts() {
+                let point = self.func.insts[inst].loc.0;
+                for what in said.notes.before(inst) {
+                    let what = self.what(said, what, block, point);
+                    self.track.records.push(Record { point, what });
                 }
-                Said::Statement(loc) => What::Statement(loc.0),
-                Said::Lost(fragment) => {
-                    What::Fragment(self.fragment_number(fragment), FragmentLocation::Lost)
-                }
-                Said::Value(fragment, value) | Said::Term(fragment, value) => {
-                    let held = match self.is_known(said, value, record.block, point) {
-                        true => self.location_of(value, DEPTH),
-                        false => FragmentLocation::Lost,
-                    };
-                    What::Fragment(self.fragment_number(fragment), self.seen_in(held, record.block))
-                }
-            };
-            while self.track.parts.get(part).is_some_and(|own| own.end <= point) {
-                part += 1;
             }
-            let Some(own) = self.track.parts.get_mut(part) else { break };
-            let number = self.track.records.len() as u32;
-            if own.records.1 == 0 {
-                own.records.0 = number;
-            }
-            own.records.1 = number + 1;
-            self.track.records.push(Record { point, what });
+            self.track.parts[part].records = (start, self.track.records.len() as u32);
         }
+    }
+
+    /// Translates a fact that begins to hold at a point of a block.
+    fn what(&mut self, said: &Track, what: Said, block: Block, point: u32) -> What {
+        let fragment = match what {
+            Said::Statement(loc) => return What::Statement(loc.0),
+            Said::Value(fragment, _) | Said::Term(fragment, _) | Said::Lost(fragment) => fragment,
+        };
+        let location = match what {
+            // A variable that has a fixed place in private memory (its home) is always read from there,
+            // whatever happened to the value that was assigned.
+            _ if let Some(home) = said.variables[fragment.variable as usize].home => {
+                FragmentLocation::Memory(home.as_u32())
+            }
+            Said::Value(_, value) | Said::Term(_, value) if self.is_known(said, value, block, point) => {
+                let location = self.location_of(value, DEPTH);
+                self.seen_in(location, block)
+            }
+            _ => FragmentLocation::Lost,
+        };
+        What::Fragment(self.fragment_number(fragment), location)
     }
 
     /// Returns whether a value, or each operand from which the value can be recomputed, is defined on every

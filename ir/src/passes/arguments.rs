@@ -168,7 +168,7 @@ fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
         }
     }
     if let Some(track) = &mut func.track {
-        track.records.iter_mut().for_each(|record| record.what = record.what.map(to));
+        track.notes.change_all(|what| what.map(to));
     }
     func.prepend(entry, fixed.into_iter());
 }

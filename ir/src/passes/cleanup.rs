@@ -25,14 +25,14 @@ pub struct Scratch {
     merged: Vec<bool>,
     /// Debug facts of a block that is being bypassed.
     whats: Vec<What>,
-    /// Whether the debug records have been reconciled in this run.
-    is_reconciled: bool,
+    /// Whether the debug facts have been tidied in this run.
+    is_tidy: bool,
 }
 
 /// Runs the cleanup. `cfg` must be up to date; it is stale afterwards if the result is true.
 pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     s.subst.reset(func);
-    s.is_reconciled = false;
+    s.is_tidy = false;
     let mut changed = func.layout.len() != cfg.rpo().len();
     func.layout.retain(|&b| cfg.is_reachable(b));
     count(func, s);
@@ -75,13 +75,11 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
             && !is_merged(func, cfg, &s.preds, (block, last), empty)
         {
             if func.track.is_some() {
-                // Debug records are reconciled before blocks are merged, while every instruction is still in
-                // its original block.
-                if !std::mem::replace(&mut s.is_reconciled, true) {
-                    func.reconcile_track();
+                if !std::mem::replace(&mut s.is_tidy, true) {
+                    func.tidy_track();
                 }
                 let ways = [empty, to].map(|block| s.preds[block.index()]);
-                track_bypass(func, (block, last, which), (empty, to), ways, &mut s.whats);
+                track_bypass(func, (last, which), (empty, to), ways, &mut s.whats);
             }
             forward_args(func, last, which, empty, s);
             func.set_target(last, which, to);
@@ -142,21 +140,21 @@ fn is_merged(
 #[cold]
 fn track_bypass(
     func: &mut Function,
-    (block, last, which): (Block, Inst, usize),
+    (last, which): (Inst, usize),
     (empty, to): (Block, Block),
     ways: [u32; 2],
     whats: &mut Vec<What>,
 ) {
     let Some(only) = func.terminator(empty) else { return };
     let is_jump = matches!(func.insts[last].op, Op::Jump(_));
-    let (place, before) = match func.blocks[to].insts().first() {
-        _ if is_jump => (block, last),
-        Some(&first) => (to, first),
+    let before = match func.blocks[to].insts().first() {
+        _ if is_jump => last,
+        Some(&first) => first,
         None => return,
     };
     let Some(track) = &func.track else { return };
     whats.clear();
-    track.in_front_of(only, whats);
+    whats.extend(track.notes.before(only));
     let passed = |value| {
         let is_param = param_of(func, empty, value).is_some();
         let is_known = match track.has(func, value) {
@@ -177,8 +175,8 @@ fn track_bypass(
     }
     let Some(track) = &mut func.track else { return };
     match is_jump {
-        true => track.add(place, before, whats),
-        false => track.begin_with(place, before, whats),
+        true => track.notes.add(before, whats.drain(..)),
+        false => track.notes.add_first(before, whats.drain(..)),
     }
 }
 
@@ -305,9 +303,6 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
     }
     func.blocks[next].params.clear(&mut func.pool);
     func.splice_block(next, block);
-    if let Some(track) = &mut func.track {
-        track.merged(next, block);
-    }
 }
 
 fn drop_unreachable(func: &mut Function, s: &mut Scratch) {

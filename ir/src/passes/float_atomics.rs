@@ -74,9 +74,7 @@ pub fn run(func: &mut Function, native: Native) -> bool {
     if !func.layout.iter().any(has_one) {
         return false;
     }
-    // Debug records are reconciled before blocks are split, because reconciliation recognises a split block
-    // by the new block of its terminator.
-    func.reconcile_track();
+    func.tidy_track();
     let used = used(func);
     let stays = |func: &Function, inst: Inst, op, mem: &Mem| {
         let result = func.insts[inst].first;
@@ -98,7 +96,7 @@ pub fn run(func: &mut Function, native: Native) -> bool {
             }
         }
     }
-    func.reconcile_track();
+    func.tidy_track();
     found
 }
 

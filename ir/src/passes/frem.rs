@@ -73,9 +73,7 @@ pub fn run(func: &mut Function) -> bool {
     if !func.layout.iter().any(has_rem) {
         return false;
     }
-    // Debug records are reconciled before blocks are split, because reconciliation recognises a split block
-    // by the new block of its terminator.
-    func.reconcile_track();
+    func.tidy_track();
     let mut insts = Vec::new();
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
@@ -91,7 +89,7 @@ pub fn run(func: &mut Function) -> bool {
             }
         }
     }
-    func.reconcile_track();
+    func.tidy_track();
     true
 }
 
@@ -188,6 +186,7 @@ impl<'a> Writer<'a> {
         self.func.values[value].def = ValueDef::Param(rest, 0);
         self.func.blocks[rest].params.push(value, &mut self.func.pool);
         self.func.insts[inst].results = 0;
+        self.func.discard(inst);
         rest
     }
 

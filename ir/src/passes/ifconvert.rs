@@ -10,7 +10,7 @@ use crate::analysis::Cfg;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, Values};
 use crate::op::{BinOp, Op, TernOp, UnOp};
-use crate::track::{Fragment, Record, What};
+use crate::track::{Fragment, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
@@ -24,8 +24,8 @@ const MAX_SELECTS: usize = 4;
 #[derive(Debug, Default)]
 pub struct Scratch {
     preds: Vec<u32>,
-    /// Whether the debug records have been reconciled in this run.
-    is_reconciled: bool,
+    /// Whether the debug facts have been tidied in this run.
+    is_tidy: bool,
 }
 
 /// Runs the pass; `cfg` is stale afterwards if the result is true.
@@ -35,7 +35,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     for &block in cfg.rpo() {
         s.preds[block.index()] = cfg.preds(block).len() as u32;
     }
-    s.is_reconciled = false;
+    s.is_tidy = false;
     let mut changed = false;
     // Inner branches come first, because converting an inner branch may make the outer branch cheap enough.
     for &block in cfg.rpo().iter().rev() {
@@ -148,17 +148,12 @@ fn absorb(func: &mut Function, block: Block, side: Side, s: &mut Scratch) {
 
 /// Keeps the debug facts about variables in the absorbed sides. A fact holds after the branch if both paths
 /// agree; otherwise the variable is lost.
-fn track_absorbed(
-    func: &mut Function,
-    (block, branch): (Block, Inst),
-    sides: [Option<Block>; 2],
-    s: &mut Scratch,
-) {
+fn track_absorbed(func: &mut Function, branch: Inst, sides: [Option<Block>; 2], s: &mut Scratch) {
     if func.track.is_none() {
         return;
     }
-    if !std::mem::replace(&mut s.is_reconciled, true) {
-        func.reconcile_track();
+    if !std::mem::replace(&mut s.is_tidy, true) {
+        func.tidy_track();
     }
     let ends = sides.map(|side| side.map_or_else(FxHashMap::default, |side| last_facts(func, side)));
     let is_same = |a: &What, b: &What| match (a, b) {
@@ -178,16 +173,17 @@ fn track_absorbed(
     }
     added.sort_unstable_by_key(|what| what.fragment().map(|fragment| (fragment.variable, fragment.index)));
     if let Some(track) = &mut func.track {
-        track.records.extend(added.into_iter().map(|what| Record { block, before: branch, what }));
+        track.notes.add(branch, added);
     }
 }
 
 /// Returns the last fact about each fragment in a block.
 fn last_facts(func: &Function, block: Block) -> FxHashMap<(u32, u32), What> {
-    let records = func.track.iter().flat_map(|track| &track.records).filter(|record| record.block == block);
-    let told = records.filter_map(|record| {
-        let fragment = record.what.fragment()?;
-        Some(((fragment.variable, fragment.index), record.what))
+    let insts =
+        func.track.iter().flat_map(|track| func.blocks[block].insts().iter().map(move |&inst| (track, inst)));
+    let told = insts.flat_map(|(track, inst)| track.notes.before(inst)).filter_map(|what| {
+        let fragment = what.fragment()?;
+        Some(((fragment.variable, fragment.index), what))
     });
     told.collect()
 }
@@ -212,7 +208,7 @@ fn meet(
         return false;
     }
     let (cond, loc) = (func.args(branch)[0], func.insts[branch].loc);
-    track_absorbed(func, (block, branch), sides.map(|side| side.map(|side| side.block)), s);
+    track_absorbed(func, branch, sides.map(|side| side.map(|side| side.block)), s);
     for side in sides.into_iter().flatten() {
         absorb(func, block, side, s);
     }
@@ -268,15 +264,13 @@ fn fold_tests(
     let onward_args = Values::from_slice(func.branch_args(inner.last, 1 - shared));
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
-    track_absorbed(func, (block, branch), [Some(inner.block), None], s);
+    track_absorbed(func, branch, [Some(inner.block), None], s);
     // The debug records of the second test's block move to the block where execution continues if both tests
     // pass, because the folded code no longer executes the second block separately.
     if s.preds[onward.index()] == 1
         && let (Some(track), Some(&first)) = (&mut func.track, func.blocks[onward].insts().first())
     {
-        for record in track.records.iter_mut().filter(|record| record.block == inner.block) {
-            (record.block, record.before) = (onward, first);
-        }
+        track.hand_to(func.blocks[inner.block].insts(), first);
     }
     absorb(func, block, inner, s);
     let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };

@@ -16,10 +16,9 @@ use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
 use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
 use crate::op::Op;
-use crate::track::{Fragment, Record, Site, Track, Variable, What};
+use crate::track::{Fragment, Site, Track, Variable, What};
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use rustc_hash::FxHashMap;
 
 /// Number of instructions that a function may reach through inlining. Calls beyond this limit stay, and code
 /// generation reports them.
@@ -75,8 +74,6 @@ pub struct Scratch {
     calls: Vec<usize>,
     /// For each function, whether a register-limited kernel reaches it.
     limited: Vec<bool>,
-    /// Calls that have been inlined and the jumps that enter their copies, for the debug records.
-    entered: Vec<(Inst, Inst)>,
     /// The caller before inlining: its blocks, and the instructions of the current block.
     layout: Vec<Block>,
     insts: Vec<Inst>,
@@ -207,20 +204,7 @@ fn inline_calls_of(module: &mut Module, id: FuncId, copied: &[Copied], s: &mut S
         }
     }
     (s.layout, s.insts) = (layout, insts);
-    enter_tracked(&mut func, &mut s.entered);
     module.funcs[id] = func;
-}
-
-/// Moves the debug records before an inlined call to the jump that enters the copy.
-fn enter_tracked(func: &mut Function, entered: &mut Vec<(Inst, Inst)>) {
-    let Some(track) = &mut func.track else { return };
-    entered.sort_unstable();
-    for record in &mut track.records {
-        if let Ok(at) = entered.binary_search_by_key(&record.before, |&(call, _)| call) {
-            record.before = entered[at].1;
-        }
-    }
-    entered.clear();
 }
 
 /// Appends a copy of the callee to the layout in place of the call and makes `block` jump to it. Returns the
@@ -237,8 +221,8 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
     let loc = func.insts[call].loc;
     let entry = copy_body(func, callee, rest, loc, s);
     let jump = func.push(block, Op::Jump(entry), &args, loc);
-    if func.track.is_some() {
-        s.entered.push((call, jump));
+    if let Some(track) = &mut func.track {
+        track.hand_to(&[call], jump);
     }
     func.layout.push(rest);
     rest
@@ -298,7 +282,7 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
     }
     // Arguments are set last, because a block may precede the block that defines a value it uses.
     if let (Some(_), Some(from)) = (&func.track, &callee.track) {
-        copy_track(func, (callee, from), call, (blocks, values, slots, copies));
+        copy_track(func, (callee, from), call, (values, slots, copies));
     }
     let mut args = Values::new();
     for &(old, new) in &*copies {
@@ -309,13 +293,9 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
     block_of(callee.entry())
 }
 
-/// The copies of the callee's blocks, values, slots and instructions.
-type Copies<'a> = (
-    &'a SecondaryMap<Block, Option<Block>>,
-    &'a SecondaryMap<Value, Option<Value>>,
-    &'a SecondaryMap<Slot, Option<Slot>>,
-    &'a [(Inst, Inst)],
-);
+/// The copies of the callee's values, slots and instructions.
+type Copies<'a> =
+    (&'a SecondaryMap<Value, Option<Value>>, &'a SecondaryMap<Slot, Option<Slot>>, &'a [(Inst, Inst)]);
 
 /// Copies the callee's debug records and variables, marked as part of an inlined call.
 #[cold]
@@ -323,7 +303,7 @@ fn copy_track(
     func: &mut Function,
     (callee, from): (&Function, &Track),
     call: SrcLoc,
-    (blocks, values, slots, copies): Copies<'_>,
+    (values, slots, copies): Copies<'_>,
 ) {
     let Some(mut track) = func.track.take() else { return };
     let (call, parent) = track.split(call);
@@ -342,22 +322,18 @@ fn copy_track(
         let (loc, site) = from.split(loc);
         track.location_in_copy(loc, moved(site))
     };
-    let copy_of: FxHashMap<Inst, Inst> = copies.iter().copied().collect();
-    for record in &from.records {
-        let (Some(&before), Some(block)) = (copy_of.get(&record.before), blocks[record.block]) else {
-            continue;
-        };
-        let what = match record.what {
-            What::Statement(loc) => What::Statement(place(&track, loc)),
-            What::Lost(fragment) | What::Term(fragment, _) => What::Lost(fragment_of(fragment)),
-            What::Value(fragment, value) => match values[value] {
-                Some(value) => What::Value(fragment_of(fragment), value),
-                None => What::Lost(fragment_of(fragment)),
-            },
-        };
-        track.records.push(Record { block, before, what });
-    }
     for &(old, new) in copies {
+        for what in from.notes.before(old) {
+            let what = match what {
+                What::Statement(loc) => What::Statement(place(&track, loc)),
+                What::Lost(fragment) | What::Term(fragment, _) => What::Lost(fragment_of(fragment)),
+                What::Value(fragment, value) => match values[value] {
+                    Some(value) => What::Value(fragment_of(fragment), value),
+                    None => What::Lost(fragment_of(fragment)),
+                },
+            };
+            track.notes.add(new, [what]);
+        }
         let loc = callee.insts[old].loc;
         if loc != SrcLoc::default() {
             func.insts[new].loc = place(&track, loc);

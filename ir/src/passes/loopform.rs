@@ -8,7 +8,7 @@ use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc, Values};
 use crate::op::Op;
-use crate::track::{Record, Track};
+use crate::track::Track;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -188,27 +188,22 @@ impl Closer<'_> {
         found
     }
 
-    /// Makes the debug records after the loop use the same parameters, where parameters exist. Records that
-    /// were added since the records were reconciled belong to earlier loops and do not name values of this
-    /// loop.
+    /// Makes the debug facts after the loop use the same parameters, where parameters exist.
     fn track(&self, func: &Function, track: &mut Track) {
-        let reconciled = track.reconciled_records().len();
-        let mut records = std::mem::take(&mut track.records);
+        let mut notes = std::mem::take(&mut track.notes);
         let is_inside = |value: Value| self.loops.contains(self.l, func.block_of(value));
-        for of_block in records[..reconciled].chunk_by_mut(|a, b| a.block == b.block) {
-            let block = of_block[0].block;
-            if self.loops.contains(self.l, block) {
-                continue;
-            }
-            for Record { what, .. } in of_block {
-                *what = what.filter_map(|value| match is_inside(value) {
-                    false if track.is_computed_of(func, value, &is_inside) => None,
-                    false => Some(value),
-                    true => self.known_in(func, value, block),
+        for &block in func.layout.iter().filter(|&&block| !self.loops.contains(self.l, block)) {
+            for &inst in func.blocks[block].insts() {
+                notes.change(inst, |what| {
+                    what.filter_map(|value| match is_inside(value) {
+                        false if track.is_computed_of(func, value, &is_inside) => None,
+                        false => Some(value),
+                        true => self.known_in(func, value, block),
+                    })
                 });
             }
         }
-        track.records = records;
+        track.notes = notes;
     }
 
     /// Like [`Closer::read`], but creates no parameters. Returns `None` if a parameter would be needed.

@@ -271,10 +271,10 @@ pub fn optimize_range(
     let inlines = range.contains(&0);
     if inlines {
         inline::run(module, opts, &mut ctx.inline);
-        reconcile_records(module);
+        tidy_tracks(module);
         if opts.level > 0 {
             recursion::run(module);
-            reconcile_records(module);
+            tidy_tracks(module);
         }
     }
     if inlines {
@@ -283,7 +283,7 @@ pub fn optimize_range(
     if range.contains(&1) {
         if has_calls(module) {
             results::run(module, opts.result_dwords);
-            reconcile_records(module);
+            tidy_tracks(module);
         }
         hook(ON_MODULES[1], module)?;
     }
@@ -296,7 +296,7 @@ pub fn optimize_range(
     if range.contains(&2) {
         if has_calls(module) {
             arguments::run(module, &ctx.graph, opts.level, (&mut ctx.arguments, &mut ctx.spaces));
-            reconcile_records(module);
+            tidy_tracks(module);
         }
         hook(ON_MODULES[2], module)?;
     }
@@ -323,10 +323,10 @@ pub fn optimize_range(
     ControlFlow::Continue(())
 }
 
-/// Settles the debug records of all functions if the module has debug information.
-fn reconcile_records(module: &mut Module) {
+/// Tidies the debug facts of all functions if the module has debug information.
+fn tidy_tracks(module: &mut Module) {
     if module.description.is_some() {
-        module.funcs.values_mut().for_each(Function::reconcile_track);
+        module.funcs.values_mut().for_each(Function::tidy_track);
     }
 }
 
@@ -405,7 +405,7 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
     let mut has_loops = ctx.canonical_loops(func);
     while has_loops && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll) {
         ctx.version += 1;
-        func.reconcile_blocks();
+        func.tidy_track();
         sroa_pass(func, opts, ctx);
         ctx.tidy(func, opts);
         has_loops = ctx.canonical_loops(func);
@@ -434,15 +434,14 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.dom.compute(&ctx.cfg);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
     let changed = switch::run(func, true, |value| ctx.uniformity.is_uniform(value));
-    // The terminators of blocks have changed, so the debug records must be reconciled here.
-    func.reconcile_track();
+    func.tidy_track();
     changed
 }
 
 fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     let changed = !func.switches.is_empty() && lookup::run(func, &mut ctx.tables);
     if changed {
-        func.reconcile_track();
+        func.tidy_track();
     }
     changed
 }
@@ -467,7 +466,7 @@ fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     rotate::begin(&mut ctx.rotate);
     let mut changed = false;
     while ctx.canonical_loops(func) && rotate::round(func, &ctx.cfg, &ctx.loops, &mut ctx.rotate) {
-        func.reconcile_grown();
+        func.tidy_track();
         changed = true;
     }
     changed

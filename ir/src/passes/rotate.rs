@@ -11,9 +11,10 @@ use crate::constraints::COPY;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
-use crate::track::{Copier, Record, What};
+use crate::track::{Copier, What};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
+use smallvec::SmallVec;
 
 /// Maximum number of instructions of a header that is copied.
 const MAX_HEADER: usize = 10;
@@ -67,7 +68,7 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     if s.chosen.is_empty() {
         return false;
     }
-    func.reconcile_track();
+    func.tidy_track();
     let chosen = std::mem::take(&mut s.chosen);
     let mut uses = std::mem::take(&mut s.uses);
     let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();
@@ -129,7 +130,6 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
         map.resize(func.values.len().max(map.len()), None);
     }
     let (Some(enter), Some(test)) = (func.terminator(preheader), func.terminator(header)) else { return };
-    let entered = func.blocks[preheader].insts().len() - 1;
     copy_test(func, preheader, header, enter, test, s);
     let Some(guard) = func.terminator(preheader) else { return };
     let Some(body) = func.branch_target(test, stay) else { return };
@@ -158,7 +158,7 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
     let enters = func.push(head, Op::Jump(body), &to_body, loc);
     func.layout.push(head);
     if tracked {
-        track(func, loops, l, shape, (enter, entered), enters, s);
+        track(func, loops, l, header, enters, s);
     }
     func.unroll[head] = std::mem::replace(&mut func.unroll[header], UnrollHint::None);
 }
@@ -173,7 +173,6 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     let loc = func.insts[enter].loc;
     func.remove_terminator(preheader);
     let mut records = Copier::default();
-    records.enter(func, header);
     for n in 0..func.blocks[header].insts().len() {
         let inst = func.blocks[header].insts()[n];
         records.pass(func, inst, |value| s.entering[value.index()].unwrap_or(value));
@@ -183,7 +182,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
         let loc = if inst == test { loc } else { func.insts[inst].loc };
         let copy = func.push_n(preheader, func.insts[inst].op, &args, ty, results, loc);
         if let Some(track) = &mut func.track {
-            records.made(track, preheader, copy);
+            records.made(track, copy);
         }
         for n in 0..results {
             s.entering[func.result(inst, n).index()] = Some(func.result(copy, n));
@@ -192,25 +191,13 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     }
 }
 
-/// Updates the debug records of a rotated loop. In the loop body, records of header values name the
-/// corresponding parameters of the new header, or become lost if there is no parameter. The records of the
-/// header, except statements, are copied to the new header. Records before the old end of the preheader
-/// (instruction `end`, which is gone) move to the first instruction of the copied test, which is at index
-/// `begins`. `enters` is the jump that the new header consists of.
+/// Updates the debug facts of a rotated loop. In the loop body, facts about header values name the
+/// corresponding parameters of the new header, or become lost if there is no parameter. The facts of the
+/// header, except statements, are copied to the new header, which consists of the jump `enters`.
 #[cold]
-fn track(
-    func: &mut Function,
-    loops: &LoopForest,
-    l: Loop,
-    Shape { preheader, header, .. }: Shape,
-    (end, begins): (Inst, usize),
-    enters: Inst,
-    s: &Scratch,
-) {
+fn track(func: &mut Function, loops: &LoopForest, l: Loop, header: Block, enters: Inst, s: &Scratch) {
     let Some(mut track) = func.track.take() else { return };
-    let mut records = std::mem::take(&mut track.records);
-    let begins = func.blocks[preheader].insts()[begins];
-    let head = func.insts[enters].block;
+    let mut notes = std::mem::take(&mut track.notes);
     let is_headers = |value: Value| func.block_of(value) == header;
     let inside = |value: Value| {
         if track.has_elsewhere(func, value, header) {
@@ -221,22 +208,17 @@ fn track(
             false => (!track.is_computed_of(func, value, &is_headers)).then_some(value),
         }
     };
-    let mut added = Vec::new();
-    for of_block in records.chunk_by_mut(|a, b| a.block == b.block) {
-        let block = of_block[0].block;
-        if block == preheader {
-            let at_end = of_block.iter_mut().filter(|record| record.before == end);
-            at_end.for_each(|record| record.before = begins);
-        } else if block == header {
-            let told = of_block.iter().filter(|record| !matches!(record.what, What::Statement(_)));
-            let told = told.map(|record| record.what.filter_map(inside));
-            added.extend(told.map(|what| Record { block: head, before: enters, what }));
-        } else if loops.contains(l, block) {
-            of_block.iter_mut().for_each(|record| record.what = record.what.filter_map(inside));
+    for &block in loops.blocks(l) {
+        for &inst in func.blocks[block].insts().iter().filter(|_| block != header) {
+            notes.change(inst, |what| what.filter_map(inside));
         }
     }
-    records.append(&mut added);
-    track.records = records;
+    for &inst in func.blocks[header].insts() {
+        let told = notes.before(inst).filter(|what| !matches!(what, What::Statement(_)));
+        let told: SmallVec<[What; 8]> = told.map(|what| what.filter_map(inside)).collect();
+        notes.add(enters, told);
+    }
+    track.notes = notes;
     func.track = Some(track);
 }
 

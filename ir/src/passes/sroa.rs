@@ -14,7 +14,7 @@ use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::{CastOp, Mem, Op};
-use crate::track::{Fragment, Record, What};
+use crate::track::{Fragment, What};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -44,8 +44,6 @@ pub struct Scratch {
     order: Vec<Block>,
     /// The block at each position, for the debug records.
     block_at: Vec<Block>,
-    /// Debug records of the block parameters.
-    begin: Vec<Record>,
     /// Pairs of a piece and the fragment of a source variable that the piece holds, sorted. Used for debug
     /// records.
     fragments: Vec<(u32, Fragment)>,
@@ -130,7 +128,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     if s.pieces.is_empty() {
         return false;
     }
-    func.reconcile_if_moved();
+    func.tidy_track();
     dom.compute(cfg);
     find_stores(func, cfg, s);
     place_params(cfg, dom, s);
@@ -340,27 +338,23 @@ fn fragments_of_piece(fragments: &[(u32, Fragment)], piece: u32) -> impl Iterato
 /// Adds debug records that the fragments have the stored value.
 #[cold]
 fn track_store(func: &mut Function, store: Inst, fragments: impl Iterator<Item = Fragment>, value: Value) {
-    let block = func.insts[store].block;
-    let Some(track) = &mut func.track else { return };
-    let records =
-        fragments.map(|fragment| Record { block, before: store, what: What::Value(fragment, value) });
-    track.records.extend(records);
+    if let Some(track) = &mut func.track {
+        track.notes.add(store, fragments.map(|fragment| What::Value(fragment, value)));
+    }
 }
 
 /// Adds debug records for the block parameters, which hold fragments from the beginning of their blocks, and
 /// marks the promoted variables as no longer in memory.
 fn forget_homes(func: &mut Function, s: &mut Scratch) {
     let Some(mut track) = func.track.take() else { return };
-    s.begin.clear();
-    for &(at, piece, param) in &s.params {
-        let block = s.block_at[at as usize];
-        let (Some(param), Some(&first)) = (param.expand(), func.blocks[block].insts().first()) else {
-            continue;
-        };
-        let whats = fragments_of_piece(&s.fragments, piece).map(|fragment| What::Value(fragment, param));
-        s.begin.extend(whats.map(|what| Record { block, before: first, what }));
+    for params in s.params.chunk_by(|a, b| a.0 == b.0) {
+        let Some(&first) = func.blocks[s.block_at[params[0].0 as usize]].insts().first() else { continue };
+        let params = params.iter().filter_map(|&(_, piece, param)| Some((piece, param.expand()?)));
+        let whats = params.flat_map(|(piece, param)| {
+            fragments_of_piece(&s.fragments, piece).map(move |fragment| What::Value(fragment, param))
+        });
+        track.notes.add_first(first, whats);
     }
-    track.begin_blocks(&s.begin);
     for variable in &mut track.variables {
         let gone = variable.home.filter(|slot| s.pieces.iter().any(|piece| piece.slot == *slot));
         if gone.is_some() {

@@ -70,7 +70,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
         }
     }
     if !s.groups.is_empty() {
-        func.reconcile_track();
+        func.tidy_track();
     }
     let mut changed = false;
     for group in s.groups.iter().filter(|group| group.len >= MIN_BLOCKS) {
@@ -235,7 +235,7 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     // The merged block belongs to several source locations, so statements and variables cannot be shown
     // there.
     if let Some(track) = &mut func.track {
-        track.records.retain(|record| record.block != group[0]);
+        track.forget(func.blocks[group[0]].insts());
     }
     func.blocks[group[0]].params.clear(&mut func.pool);
     let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(group[0], ty)).collect();

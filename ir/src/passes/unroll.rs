@@ -157,7 +157,7 @@ pub fn level(
 /// changed.
 fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
     let chosen = std::mem::take(&mut s.chosen);
-    func.reconcile_track();
+    func.tidy_track();
     s.uses.find(func, cfg, loops, |l| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok());
     let mut changed = false;
     // Loops are unrolled in block order, because values of a loop are used after it, in code that has not
@@ -430,7 +430,6 @@ impl<'a> Copier<'a> {
             // Copies only blocks that a copied branch reaches.
             let Some(new) = self.s.blocks[old.index()] else { continue };
             self.func.layout.push(new);
-            self.s.records.enter(self.func, old);
             for n in 0..self.func.blocks[old].insts().len() {
                 let inst = self.func.blocks[old].insts()[n];
                 self.track_before(inst);
@@ -450,7 +449,7 @@ impl<'a> Copier<'a> {
 
     /// Queues the debug records before an instruction for its copy.
     fn track_before(&mut self, inst: Inst) {
-        if self.s.records.are_before(inst) {
+        if self.func.track.as_ref().is_some_and(|track| track.notes.are_before(inst)) {
             let mut records = std::mem::take(&mut self.s.records);
             records.pass(self.func, inst, |value| self.value(value));
             self.s.records = records;
@@ -459,7 +458,7 @@ impl<'a> Copier<'a> {
 
     fn track_made(&mut self, block: Block) {
         if let (Some(track), Some(&last)) = (&mut self.func.track, self.func.blocks[block].insts().last()) {
-            self.s.records.made(track, block, last);
+            self.s.records.made(track, last);
         }
     }
 

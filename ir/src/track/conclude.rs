@@ -1,42 +1,35 @@
 //! Decides, once after the last pass, what the debugger shows for variables whose values are constant or
 //! gone.
 
-use super::settle::Order;
-use super::{MOST_STEPS, Record, Track, Variable, What, is_recomputable, now};
+use super::{MOST_STEPS, Track, Variable, What, is_recomputable, now};
 use crate::entity::{Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{BinOp, CastOp, Op};
+use cranelift_entity::EntityRef;
 
 impl Track {
-    /// Replaces the values in the records that no instruction computes any more by something that the
-    /// debugger can show. Must run after the last pass, with reconciled records. Also removes a record that
-    /// repeats the preceding record of the same fragment in the same block, unless the value is computed
-    /// between the two records and so was not yet available at the first.
+    /// Replaces the values that no instruction computes any more by something that the debugger can show. Must
+    /// run after the last pass, with tidy facts. Leaves out a fact that repeats the preceding fact about the
+    /// same fragment in the same block, unless the value is computed between the two facts and so was not yet
+    /// available at the first.
     pub(super) fn conclude(&mut self, func: &mut Function) {
-        let Track { order, records, scratch, variables, replaced, kept, .. } = self;
-        let fragments = &mut scratch.carried.fragments;
-        fragments.begin_round(variables);
-        let values = Values { func, now: order, variables, replaced };
-        let mut next = 0;
-        for n in 0..records.len() {
-            let mut record = records[n];
-            if let Some(fragment) = record.what.fragment() {
-                values.conclude_fact(&mut record.what, kept);
-                let fragment = fragments.fragment_index(fragment);
-                let is_same = |told: &Record| {
-                    (told.block, told.what) == (record.block, record.what)
-                        && order.is_known(func, record.what, order.position(told.before))
-                };
-                if fragments.last_record_of(fragment).is_some_and(|told| is_same(&records[told])) {
-                    continue;
-                }
-                fragments.set_last_record(fragment, next);
+        let Track { places, notes, variables, replaced, kept, last, .. } = self;
+        let values = Values { func, places, variables, replaced };
+        for &block in &func.layout {
+            last.clear();
+            for &inst in func.blocks[block].insts() {
+                notes.retain(inst, |what| {
+                    let Some(fragment) = what.fragment() else { return true };
+                    values.conclude_fact(what, kept);
+                    let is_same = |&(known, since)| known == *what && values.is_known(*what, since);
+                    if last.get(&fragment).is_some_and(is_same) {
+                        return false;
+                    }
+                    last.insert(fragment, (*what, inst));
+                    true
+                });
             }
-            records[next] = record;
-            next += 1;
         }
-        records.truncate(next);
-        self.reconciled = next;
         kept.sort_unstable();
         kept.dedup();
         // The kept instructions are not part of the code, so substitutions in the code have not updated their
@@ -51,12 +44,30 @@ impl Track {
 /// The state of values after the last pass.
 struct Values<'a> {
     func: &'a Function,
-    now: &'a Order,
+    places: &'a [u32],
     variables: &'a [Variable],
     replaced: &'a [Value],
 }
 
 impl Values<'_> {
+    /// Returns whether the fact, which is stated again later in the same block, already held before `inst`.
+    /// Only the current block is considered.
+    fn is_known(&self, what: What, inst: Inst) -> bool {
+        let value = match what {
+            What::Value(_, value) => value,
+            // The values from which the debugger computes the fragment may have been computed in between.
+            What::Term(..) => return false,
+            What::Statement(_) | What::Lost(_) => return true,
+        };
+        match self.func.values[value].def {
+            ValueDef::Result(def, _) => {
+                let is_constant = matches!(self.func.insts[def].op, Op::Const(_));
+                is_constant || (1..self.places[inst.index()]).contains(&self.places[def.index()])
+            }
+            ValueDef::Param(..) => true,
+        }
+    }
+
     /// Handles a fact about a value that no instruction computes any more. Replaces the value by an equal
     /// value, or by a term that the debugger can compute; otherwise the fact becomes [`What::Lost`].
     fn conclude_fact(&self, what: &mut What, kept: &mut Vec<Inst>) {
@@ -65,7 +76,7 @@ impl Values<'_> {
             ValueDef::Result(inst, _) => match self.func.insts[inst].op {
                 // The debugger needs no instruction for a constant.
                 Op::Const(_) => {}
-                _ if self.now.position(inst) != 0 => {}
+                _ if self.places[inst.index()] != 0 => {}
                 op => {
                     let bytes =
                         self.variables[fragment.variable as usize].fragments[fragment.index as usize].1;
@@ -92,10 +103,12 @@ impl Values<'_> {
     fn is_available(&self, value: Value) -> bool {
         match self.func.values[value].def {
             ValueDef::Result(inst, _) => {
-                self.now.position(inst) != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
+                self.places[inst.index()] != 0 || matches!(self.func.insts[inst].op, Op::Const(_))
             }
             ValueDef::Param(block, n) => {
-                self.now.has(block) && self.func.params(block).get(usize::from(n)) == Some(&value)
+                let is_in_code = |last: Inst| self.places[last.index()] != 0;
+                self.func.terminator(block).is_some_and(is_in_code)
+                    && self.func.params(block).get(usize::from(n)) == Some(&value)
             }
         }
     }

@@ -2,21 +2,18 @@
 //! variable from which program point on.
 //!
 //! # Idea
-//! A [`Record`] holds from just before an instruction, its anchor. Records are kept outside the instruction
-//! lists and do not count as uses of values, so no pass can make a different decision because of them: the
-//! generated code is the same with and without records.
+//! A fact ([`What`]) holds from just before an instruction. Facts are kept outside the instruction lists and
+//! do not count as uses of values, so no pass can make a different decision because of them: the generated
+//! code is the same with and without facts.
 //!
-//! # What passes must do
-//! [`Track::reconcile`] compares the previous position of every instruction with its current position. It
-//! detects on its own which instructions were removed, merged, moved or split: a record whose anchor is gone
-//! moves to the instruction that followed the anchor, and a record whose block is gone is dropped with the
-//! block. One call can cover the changes of several passes. Records are reconciled before a pass that reads
-//! them changes anything, after a pass that copies them, and before and after a pass that splits blocks or
-//! replaces their terminators. What became of the values is determined only once, at the end, by
-//! [`Function::conclude_track`]: a variable whose value is no longer computed is recomputed by the debugger
-//! or becomes [`What::Lost`].
+//! # How facts follow the code
+//! Each list of facts is attached to the instruction that follows the facts ([`Notes`]). The functions that
+//! change which instructions a block has ([`crate::edit`]) move the facts along, so passes need not know about
+//! facts: see [`place`]. [`Function::tidy_track`] must be called before a pass reads facts. What became of the
+//! values is determined only once, at the end, by [`Function::conclude_track`]: a variable whose value is no
+//! longer computed is recomputed by the debugger or becomes [`What::Lost`].
 //!
-//! A pass has to report only what the comparison cannot detect:
+//! A pass has to report only:
 //!
 //! * which values were replaced by which ([`Function::replace_tracked`]); otherwise the variables with those
 //!   values are lost;
@@ -25,20 +22,22 @@
 //!
 //! If a pass omits one of these reports, variables become unknown but never wrong.
 
-mod carried;
 mod conclude;
 mod copier;
-mod settle;
+mod notes;
+mod place;
 
 pub use self::copier::Copier;
-use self::settle::{Merged, Order, is_anchor};
+use self::notes::List;
+pub use self::notes::Notes;
+use self::place::is_anchor;
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, Op, UnOp};
-use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
-use rustc_hash::FxHashMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::ops::Range;
@@ -59,7 +58,7 @@ pub struct Variable {
     pub parameter: Option<u16>,
     /// Stack slot (private memory) that holds the variable, if any.
     pub home: Option<Slot>,
-    /// Whether the variable is held in values, even if it also has a stack slot. The records say from which
+    /// Whether the variable is held in values, even if it also has a stack slot. The facts say from which
     /// program point on it has which value.
     pub is_value: bool,
     /// Byte offset within the variable and size in bytes of each of its fragments (scalars and pointers).
@@ -81,7 +80,7 @@ pub struct Site {
     pub parent: u32,
 }
 
-/// What a record says holds from its program point on.
+/// A fact, which holds from its program point on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A source statement begins.
@@ -96,7 +95,7 @@ pub enum What {
 }
 
 /// A fragment of a variable: one of its scalars or pointers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fragment {
     /// Index into [`Track::variables`].
     pub variable: u32,
@@ -104,18 +103,18 @@ pub struct Fragment {
     pub index: u32,
 }
 
-/// A fact that holds from just before an instruction on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Block of the instruction.
-    pub block: Block,
-    /// The anchor: the instruction before which the fact begins to hold.
-    pub before: Inst,
+/// A fact in code that is being generated.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// Block in which the fact begins to hold.
+    block: Block,
+    /// The oldest instruction before which the fact may begin to hold.
+    before: Inst,
     /// The fact.
-    pub what: What,
+    what: What,
 }
 
-/// The debug records of a function. The records of one block are in program order.
+/// The debug facts of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
     /// Index of the function in [`Description::functions`](crate::describe::Description).
@@ -127,24 +126,32 @@ pub struct Track {
     pub variables: Vec<Variable>,
     /// The calls that were replaced by inlined copies.
     pub sites: Vec<Site>,
-    /// The records.
-    pub records: Vec<Record>,
-    /// Number of reconciled records, which are at the front of `records`. Passes append new records after
-    /// these.
-    reconciled: usize,
-    /// Indices of the records that hold at the beginning of a block, before all other records of the block.
-    begun: Range<usize>,
-    /// Order of the instructions when the records were last reconciled.
-    order: Order,
-    /// Blocks whose code has been merged into other blocks since the records were last reconciled.
-    merged: Merged,
-    /// For each instruction, the ranges of the appended records that were placed before it. The ranges count
-    /// from the first record that is not reconciled.
-    added: FxHashMap<Inst, SmallVec<[Range<usize>; 1]>>,
-    scratch: settle::Scratch,
+    /// The facts of the generated code, until [`Track::begin`] attaches them to instructions.
+    records: Vec<Record>,
+    /// The facts before each instruction.
+    pub notes: Notes,
+    /// For each instruction, its 1-based position when the facts were last tidied; 0 if the instruction was
+    /// in no block.
+    places: Vec<u32>,
+    /// Instructions that have been moved to another place since the facts were last tidied.
+    moved: SecondaryMap<Inst, bool>,
+    /// Blocks whose instructions have changed since the facts were last tidied.
+    changed: SecondaryMap<Block, bool>,
+    /// Blocks whose instructions have not changed since [`Track::begin`]. All their facts are kept, because
+    /// each statement still has its code.
+    original: SecondaryMap<Block, bool>,
+    /// Facts of the removed end of a block, and the block.
+    waiting: (List, PackedOption<Block>),
+    /// Facts of discarded instructions.
+    orphans: List,
+    /// Scratch: the instructions that stay in a block.
+    stay: FxHashSet<Inst>,
+    /// Scratch: for each fragment, the last fact about it in the block, and the instruction before which the
+    /// fact begins to hold.
+    last: FxHashMap<Fragment, (What, Inst)>,
     /// For each value, the value that replaces it. The replacements contain no cycle.
     replaced: Vec<Value>,
-    /// Whether records may name values that have been replaced.
+    /// Whether facts may name values that have been replaced.
     is_stale: bool,
     /// Instructions that are no longer in the code but define values of variables, in ascending order.
     kept: Vec<Inst>,
@@ -188,17 +195,20 @@ pub fn is_recomputable(op: Op) -> bool {
 }
 
 impl Track {
-    /// Resets the records to those of an empty function and keeps the allocated memory.
+    /// Resets the facts to those of an empty function and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
-        let Track { number, stride, variables, sites, records, reconciled, begun, .. } = self;
-        (*number, *stride, *reconciled, *begun) = (0, 0, 0, 0..0);
+        let Track { number, stride, variables, sites, records, notes, places, moved, .. } = self;
+        (*number, *stride) = (0, 0);
         variables.clear();
         sites.clear();
         records.clear();
-        let Track { order: _, merged, added, scratch, replaced, is_stale, kept, .. } = self;
-        merged.clear();
-        added.clear();
-        scratch.clear();
+        notes.clear();
+        places.clear();
+        moved.clear();
+        let Track { changed, original, waiting, orphans, replaced, is_stale, kept, .. } = self;
+        changed.clear();
+        original.clear();
+        (*waiting, *orphans) = Default::default();
         replaced.clear();
         *is_stale = false;
         kept.clear();
@@ -232,37 +242,37 @@ impl Track {
         self.kept.binary_search(&inst).is_ok()
     }
 
-    /// Adds a record before the instruction that will be created next. That instruction must be appended to
+    /// Adds a fact before the instruction that will be created next. That instruction must be appended to
     /// `block`.
     pub fn note(&mut self, block: Block, next: Inst, what: What) {
         self.records.push(Record { block, before: next, what });
     }
 
-    /// Records the order of the instructions for the first time. Moves each record to the first instruction
-    /// of its block that was created at or after the record's anchor and can be an anchor.
+    /// Attaches each record to the first instruction of its block that was created at or after the record's
+    /// anchor and can have facts.
     pub fn begin(&mut self, func: &Function) {
-        self.order.take(func);
-        let order = &self.order;
         // Block and anchor of the previous record, and the position found for it in the block. The search for
         // a later anchor in the same block can start there, because the instructions skipped before were
         // created too early or cannot be anchors.
         let mut last = (PackedOption::default(), Inst::from_u32(0), 0);
-        self.records.retain_mut(|record| {
-            let Some(insts) = order.block_insts(record.block) else { return false };
-            let start = if last.0 == record.block.into() && last.1 <= record.before { last.2 } else { 0 };
+        let Track { records, notes, .. } = self;
+        for Record { block, before, what } in records.drain(..) {
+            let insts = func.blocks[block].insts();
+            let start = if last.0 == block.into() && last.1 <= before { last.2 } else { 0 };
             // Instructions of a block are created in their order in the block, except for arguments of the
             // terminator.
-            let is_found = |&inst: &Inst| inst >= record.before && is_anchor(func, inst);
+            let is_found = |&inst: &Inst| inst >= before && is_anchor(func.insts[inst].op);
             let found = insts[start..].iter().position(is_found);
             let at = found.map_or(insts.len().saturating_sub(1), |found| start + found);
-            last = (record.block.into(), record.before, at);
-            let Some(&found) = insts.get(at) else { return false };
-            record.before = found;
-            true
-        });
-        self.records.sort_by_key(|record| order.position(record.before));
-        self.reconciled = self.records.len();
-        func.layout.iter().for_each(|&block| self.scratch.raw[block] = true);
+            last = (block.into(), before, at);
+            insts.get(at).into_iter().for_each(|&inst| notes.add(inst, [what]));
+        }
+        self.number_insts(func);
+        self.changed.clear();
+        for &block in &func.layout {
+            self.original[block] = true;
+            func.blocks[block].insts().iter().for_each(|&inst| self.notes.set_raw(inst, false));
+        }
     }
 
     /// Notes which values have been replaced by which.
@@ -280,26 +290,21 @@ impl Track {
         self.is_stale = true;
     }
 
-    /// Notes that the code of block `from` has been appended to block `into`.
-    pub fn merged(&mut self, from: Block, into: Block) {
-        self.merged.put(from, into);
-    }
-
     /// Returns whether the value is available in the code: it is a constant, a block parameter, or the result
-    /// of an instruction in the code. The records must be reconciled.
+    /// of an instruction in the code. The facts must be tidy.
     pub(crate) fn has(&self, func: &Function, value: Value) -> bool {
         match func.values[value].def {
             ValueDef::Result(inst, _) => {
-                self.order.position(inst) != 0 || matches!(func.insts[inst].op, Op::Const(_))
+                self.place_of(inst) != 0 || matches!(func.insts[inst].op, Op::Const(_))
             }
             ValueDef::Param(block, n) => func.params(block).get(usize::from(n)) == Some(&value),
         }
     }
 
-    /// Returns whether the value is defined in a block other than `block`. The records must be reconciled.
+    /// Returns whether the value is defined in a block other than `block`. The facts must be tidy.
     pub(crate) fn has_elsewhere(&self, func: &Function, value: Value, block: Block) -> bool {
         match func.values[value].def {
-            ValueDef::Result(inst, _) => self.order.has_elsewhere(inst, block),
+            ValueDef::Result(inst, _) => self.place_of(inst) != 0 && func.insts[inst].block != block,
             ValueDef::Param(other, _) => other != block && self.has(func, value),
         }
     }
@@ -316,10 +321,10 @@ impl Track {
         !self.is_or_was_made(func, value) && self.reaches(func, value, MOST_STEPS, is_one)
     }
 
-    /// Returns whether the value is available in the code, or was created since the records were reconciled.
+    /// Returns whether the value is available in the code, or was created since the facts were tidied.
     fn is_or_was_made(&self, func: &Function, value: Value) -> bool {
         let is_new = match func.values[value].def {
-            ValueDef::Result(inst, _) => self.order.made_after_snapshot(inst),
+            ValueDef::Result(inst, _) => self.is_new(inst),
             ValueDef::Param(..) => false,
         };
         is_new || self.has(func, value)
@@ -334,64 +339,6 @@ impl Track {
             }
             _ => true,
         }
-    }
-
-    /// Returns the reconciled records, in program order.
-    pub(crate) fn reconciled_records(&self) -> &[Record] {
-        &self.records[..self.reconciled.min(self.records.len())]
-    }
-
-    /// Adds records before an instruction, after the records that are already there.
-    pub fn add(&mut self, block: Block, before: Inst, whats: &[What]) {
-        let start = self.records.len().saturating_sub(self.reconciled);
-        self.records.extend(whats.iter().map(|&what| Record { block, before, what }));
-        self.added.entry(before).or_default().push(start..start + whats.len());
-    }
-
-    /// Appends to `whats` the facts that begin before the instruction, including records that were added
-    /// since the records were reconciled.
-    pub fn in_front_of(&self, inst: Inst, whats: &mut Vec<What>) {
-        let new = self.records.get(self.reconciled..).unwrap_or(&[]);
-        let added = self.added.get(&inst).into_iter().flatten().flat_map(|part| &new[part.clone()]);
-        whats.extend(
-            self.reconciled_records()[self.before(inst)].iter().chain(added).map(|record| record.what),
-        );
-    }
-
-    /// Adds records at the beginning of a block, before the records that are already there.
-    pub fn begin_with(&mut self, block: Block, first: Inst, whats: &[What]) {
-        // The new records have the same anchor as the existing records and precede them; sorting the records
-        // is stable.
-        let records = whats.iter().map(|&what| Record { block, before: first, what });
-        let at = self.before(first).start;
-        self.records.splice(at..at, records);
-        self.reconciled += whats.len();
-        self.scratch.raw[block] = true;
-    }
-
-    /// Adds records at the beginnings of blocks, before the records that are already there.
-    pub fn begin_blocks(&mut self, new: &[Record]) {
-        if new.is_empty() {
-            return;
-        }
-        let Track { records, begun, reconciled, .. } = self;
-        // Records that were added earlier by this function follow the new records.
-        let earlier = begun.start.min(records.len());
-        records[earlier..].rotate_left(begun.len());
-        let end = records.len();
-        let start = end - begun.len();
-        records.extend_from_slice(new);
-        records[start..].rotate_left(end - start);
-        (*begun, *reconciled) = (start..records.len(), 0);
-    }
-
-    /// Returns the range of the records before the instruction. All records must be reconciled.
-    pub fn before(&self, inst: Inst) -> Range<usize> {
-        let (order, reconciled) = (&self.order, self.reconciled_records());
-        let place = order.position(inst);
-        let start = reconciled.partition_point(|record| order.position(record.before) < place);
-        let count = reconciled[start..].iter().take_while(|record| record.before == inst).count();
-        start..start + count
     }
 }
 
@@ -435,49 +382,25 @@ impl Function {
         self.track.as_ref().map_or(loc, |track| track.split(loc).0)
     }
 
-    /// Calls [`Track::reconcile`] if the function has debug records.
-    pub fn reconcile_track(&mut self) {
+    /// Brings the debug facts into the form that passes read: see [`Track::tidy`].
+    pub fn tidy_track(&mut self) {
         if let Some(mut track) = self.track.take() {
-            track.reconcile(self);
+            track.tidy(self);
             self.track = Some(track);
         }
     }
 
-    /// Like [`Function::reconcile_track`], but skips the work if every instruction is still where it was. The
-    /// records then need not be in order, which suffices for a pass that only adds records.
-    pub(crate) fn reconcile_if_moved(&mut self) {
-        if self.track.as_ref().is_some_and(|track| !track.is_of(self)) {
-            self.reconcile_track();
-        }
-    }
-
-    /// Updates the records after a pass that added and removed blocks and changed nothing else.
-    pub(crate) fn reconcile_blocks(&mut self) {
-        if let Some(mut track) = self.track.take() {
-            track.retake(self);
-            self.track = Some(track);
-        }
-    }
-
-    /// Updates the records after a pass that appended instructions and blocks and changed nothing else.
-    pub(crate) fn reconcile_grown(&mut self) {
-        if let Some(mut track) = self.track.take() {
-            track.grown(self);
-            self.track = Some(track);
-        }
-    }
-
-    /// Settles the records and decides for each variable whose value is constant or gone what the debugger
-    /// shows. Must be called once, after the last pass.
+    /// Decides for each variable whose value is constant or gone what the debugger shows. Must be called once,
+    /// after the last pass.
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
-            track.reconcile(self);
+            track.tidy(self);
             track.conclude(self);
             self.track = Some(track);
         }
     }
 
-    /// Updates the records after values were replaced: records of a value that `subst` replaces get the
+    /// Updates the facts after values were replaced: facts about a value that `subst` replaces get the
     /// replacement.
     pub fn replace_tracked(&mut self, subst: &Subst) {
         if let Some(track) = self.track.as_mut().filter(|_| !subst.is_empty()) {

@@ -207,8 +207,8 @@ struct Tracer<'a> {
 impl Watcher for Tracer<'_> {
     fn before(&self, at: &At<'_>) {
         let Some(track) = &self.module.funcs[at.func].track else { return };
-        for number in track.before(at.inst) {
-            let What::Statement(loc) = track.records[number].what else { continue };
+        for what in track.notes.before(at.inst) {
+            let What::Statement(loc) = what else { continue };
             let place =
                 *self.places.borrow_mut().entry(loc).or_insert_with(|| line_and_column(self.source, loc));
             let mut events = self.events.borrow_mut();

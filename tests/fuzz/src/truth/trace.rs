@@ -40,9 +40,11 @@ struct Tracked<'a> {
     track: &'a Track,
     /// The function's first instruction.
     entry: Option<Inst>,
-    /// Records by the instruction before which they are.
+    /// The facts in program order, with the instructions before which the facts begin to hold.
+    records: Vec<(Inst, What)>,
+    /// For each instruction, the range of its facts in `records`.
     before: FxHashMap<Inst, Range<usize>>,
-    /// The statement that begins at each record; `None` for records of other kinds.
+    /// The statement that begins at each fact; `None` for facts of other kinds.
     statements: Vec<Option<Statement>>,
     /// Index of each variable's first fragment among all fragments of the function.
     first_fragment: Vec<usize>,
@@ -156,9 +158,15 @@ impl<'a> Meaning<'a> {
         track: &'a Track,
         (types, source): (&[TypeInfo], &str),
     ) -> Tracked<'a> {
-        let is_statement = |what| matches!(what, What::Statement(_));
-        let begins = track.records.iter().filter(|record| is_statement(record.what));
-        let live = live(func, &begins.map(|record| record.before).collect());
+        let mut records = Vec::new();
+        let mut before: FxHashMap<Inst, Range<usize>> = FxHashMap::default();
+        for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
+            let start = records.len();
+            records.extend(track.notes.before(inst).map(|what| (inst, what)));
+            before.insert(inst, start..records.len());
+        }
+        let begins = records.iter().filter(|(_, what)| matches!(what, What::Statement(_)));
+        let live = live(func, &begins.map(|&(inst, _)| inst).collect());
         let mut fragments = 0;
         let first_fragment = track.variables.iter().map(|variable| {
             fragments += variable.fragments.len();
@@ -167,18 +175,17 @@ impl<'a> Meaning<'a> {
         let first_fragment = first_fragment.collect();
         let can_be_known: Vec<bool> =
             track.variables.iter().map(|it| !has_pointer(types, it.ty) && !is_found(&it.name)).collect();
-        let statements = track.records.iter().map(|record| match record.what {
+        let statements = records.iter().map(|(inst, what)| match what {
             What::Statement(loc) => Some(Statement {
-                place: self.places.number_of(line_and_column(source, loc)),
+                place: self.places.number_of(line_and_column(source, *loc)),
                 candidates: self.candidates(track, loc.0.saturating_sub(1), &can_be_known),
-                live: live.get(&record.before).cloned().unwrap_or_default(),
+                live: live.get(inst).cloned().unwrap_or_default(),
             }),
             _ => None,
         });
         let statements = statements.collect();
-        let insts = track.records.iter().map(|record| (record.before, track.before(record.before)));
         let entry = func.blocks[func.entry()].insts().first().copied();
-        Tracked { func, track, entry, before: insts.collect(), statements, first_fragment, fragments }
+        Tracked { func, track, entry, records, before, statements, first_fragment, fragments }
     }
 
     /// Returns the variables that are in scope at a byte of the source.
@@ -410,7 +417,7 @@ impl Watcher for Tracer<'_> {
         let number =
             |fragment: Fragment| tracked.first_fragment[fragment.variable as usize] + fragment.index as usize;
         for record in tracked.before.get(&at.inst).cloned().into_iter().flatten() {
-            match tracked.track.records[record].what {
+            match tracked.records[record].1 {
                 What::Statement(_) => {
                     let Some(statement) = &tracked.statements[record] else { continue };
                     self.for_each_lane(at, |trace, lane| trace.come_to((at, lane), tracked, statement));
