@@ -25,6 +25,7 @@
 
 use isa::table::Role;
 use isa::{MBlock, MachInst, Operand, Reg, RegRange, RegSet, Subtarget, Target, op};
+use mir::flow::Heads;
 use mir::{FuncRole, MachFunc, Note};
 use objwriter::elf;
 use objwriter::frames::{Dword, FrameTable, Kind, Rule};
@@ -69,13 +70,13 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
         return table.end();
     }
     let mut walk = Walk::new(func, target);
-    let states = walk.states(func);
+    let heads = walk.heads(func);
     table.begin(span.text, span.bytes, Kind::Function, lanes);
     let mut told = WrittenRules { rules: [Rule::Same; CODES as usize], back: None, moved: 0 };
     told.back = Some([0, 1].map(|n| Dword::Register(RETURN.first.offset(n))));
     let mut at = span.bytes.0;
-    for (block, state) in func.blocks.values().zip(&states) {
-        if let Some(state) = state {
+    for (number, block) in &func.blocks {
+        if let Some(state) = heads.get(number) {
             walk.state.clone_from(state);
             walk.touched.clear();
             walk.touched.extend(0..CODES);
@@ -101,7 +102,7 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
 /// registers had on entry to the function. Debug information uses this to describe parameters.
 pub struct Entered<'a> {
     walk: Walk<'a>,
-    states: Vec<Option<Box<State>>>,
+    heads: Heads<State>,
 }
 
 impl<'a> Entered<'a> {
@@ -109,16 +110,16 @@ impl<'a> Entered<'a> {
     /// instruction.
     pub fn new(func: &'a MachFunc, target: &'a Subtarget) -> Entered<'a> {
         let mut walk = Walk::new(func, target);
-        let states = walk.states(func);
-        Entered { walk, states }
+        let heads = walk.heads(func);
+        Entered { walk, heads }
     }
 
     /// Sets the state to that at the beginning of a block.
     pub fn begin(&mut self, block: MBlock) {
-        match self.states.get(block.as_u32() as usize) {
-            Some(Some(state)) => self.walk.state.clone_from(state),
+        match self.heads.get(block) {
+            Some(state) => self.walk.state.clone_from(state),
             // The block is unreachable.
-            _ => self.walk.state = State::new(),
+            None => self.walk.state = State::new(),
         }
     }
 
@@ -291,44 +292,23 @@ impl<'a> Walk<'a> {
         Walk { target, notes: &func.notes, state: State::new(), clobbers, touched: Vec::new() }
     }
 
-    /// Returns the state at the beginning of each block. States of loops are computed to a fixpoint. An
-    /// unreachable block has `None`.
-    fn states(&mut self, func: &MachFunc) -> Vec<Option<Box<State>>> {
-        let mut states: Vec<Option<Box<State>>> = vec![None; func.blocks.len()];
-        let mut waiting = vec![false; func.blocks.len()];
-        if let (Some(entry), Some(waits)) = (states.first_mut(), waiting.first_mut()) {
-            (*entry, *waits) = (Some(Box::new(State::new())), true);
-        }
-        while waiting.contains(&true) {
-            for (id, block) in &func.blocks {
-                let number = id.as_u32() as usize;
-                let state = states[number].as_deref().filter(|_| waiting[number]);
-                let Some(state) = state else { continue };
-                waiting[number] = false;
-                self.state.clone_from(state);
-                for inst in &block.insts {
-                    self.step(inst);
-                    self.touched.clear();
-                }
-                for edge in block.linear.iter().flatten() {
-                    waiting[edge.to.as_u32() as usize] |= self.reach(edge.to, &mut states);
-                }
+    /// Returns the state at the beginning of each block that control can reach. Only facts that hold in all
+    /// states with which control reaches the block remain.
+    fn heads(&mut self, func: &MachFunc) -> Heads<State> {
+        let mut heads: Heads<State> = Heads::default();
+        heads.visit_reached(func);
+        heads.reach(MBlock::from_u32(0), &State::new(), State::meet);
+        while let Some((block, Some(head))) = heads.pop() {
+            self.state.clone_from(head);
+            for inst in &func.blocks[block].insts {
+                self.step(inst);
+                self.touched.clear();
+            }
+            for edge in func.blocks[block].linear.iter().flatten() {
+                heads.reach(edge.to, &self.state, State::meet);
             }
         }
-        states
-    }
-
-    /// Adds the current state to the state at the beginning of block `to`, because control goes there. Only
-    /// facts that hold in all states with which control reaches the block remain. Returns whether the state
-    /// of the block changed.
-    fn reach(&self, to: MBlock, states: &mut [Option<Box<State>>]) -> bool {
-        match &mut states[to.as_u32() as usize] {
-            Some(state) => state.meet(&self.state),
-            state => {
-                *state = Some(Box::new(self.state.clone()));
-                true
-            }
-        }
+        heads
     }
 
     /// Returns the rule that tells a debugger where the caller's value of register `value` is at this point

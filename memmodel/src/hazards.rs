@@ -21,6 +21,7 @@ use crate::rules::{self, MAX_STATES, Mitigation, Producer, Rule};
 use crate::{Context, Model, Options, Stats, edit};
 use isa::table::{Family, Flags};
 use isa::{Counter, Form, MBlock, MachInst, Operand, Reg, RegRange, op};
+use mir::flow::Heads;
 use mir::{FuncRole, MachFunc, Note};
 
 /// A register for which a hazard is still possible.
@@ -58,10 +59,8 @@ struct Window {
 /// Reusable memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Window at the head of each block.
-    entry: Vec<Window>,
-    /// Blocks whose head changed since they were last visited.
-    dirty: Vec<bool>,
+    /// Window at the head of each block that a hazard can reach.
+    heads: Heads<Window>,
     /// Blocks in which a mitigation must be inserted.
     missing: Vec<bool>,
     /// The window that is propagated through a block.
@@ -110,6 +109,21 @@ impl<'a> View<'a> {
     }
 }
 
+impl Clone for Window {
+    fn clone(&self) -> Window {
+        let mut copy = Window::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, other: &Window) {
+        let Window { recent, marks, scalar_pending, clause } = other;
+        self.recent.clone_from(recent);
+        self.marks.clone_from(marks);
+        (self.scalar_pending, self.clause) = (*scalar_pending, *clause);
+    }
+}
+
 impl Window {
     fn clear(&mut self, marks: usize) {
         self.recent.clear();
@@ -118,13 +132,12 @@ impl Window {
         (self.scalar_pending, self.clause) = (false, 0);
     }
 
-    fn copy_from(&mut self, other: &Window) {
-        let Window { recent, marks, scalar_pending, clause } = other;
-        self.recent.clear();
-        self.recent.extend_from_slice(recent);
-        self.marks.clear();
-        self.marks.extend_from_slice(marks);
-        (self.scalar_pending, self.clause) = (*scalar_pending, *clause);
+    /// Sets the window to that at the head of a block. If no hazard can reach the block, it is empty.
+    fn begin(&mut self, view: &View<'_>, head: Option<&Window>) {
+        match head {
+            Some(head) => self.clone_from(head),
+            None => self.clear(if view.active != 0 { view.model.rules.mitigated_rules().len() } else { 0 }),
+        }
     }
 
     /// Returns the rule that lacks the most wait states before an instruction: the name of the rule, the
@@ -356,7 +369,7 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
             continue;
         }
         let window = &mut scratch.window;
-        window.copy_from(&scratch.entry[index]);
+        window.begin(&view, scratch.heads.get(block));
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
             apart(&view, window, inst, |name, states, mitigation| match mitigation {
                 Keep::States(missing) => {
@@ -432,58 +445,43 @@ fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl Fn
 /// mitigation must be inserted. Once a block needs a mitigation, it always does, because the window at its
 /// head only gains entries.
 fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
-    let Scratch { entry, dirty, missing, window } = scratch;
-    let count = func.blocks.len();
-    let marks = if view.active != 0 { view.model.rules.mitigated_rules().len() } else { 0 };
-    entry.resize_with(entry.len().max(count), Window::default);
-    entry[..count].iter_mut().for_each(|window| window.clear(marks));
-    if view.role == FuncRole::Callee && count > 0 {
-        entry[0].come_from_elsewhere(view);
-    }
-    dirty.clear();
-    // At first, every block is visited once, including unreachable blocks, because hazards must be mitigated
-    // inside unreachable blocks too.
-    dirty.resize(count, true);
+    let Scratch { heads, missing, window } = scratch;
+    // Unreachable blocks are visited too, because hazards must be mitigated inside unreachable blocks.
+    heads.visit_all(func);
     missing.clear();
-    missing.resize(count, false);
-    let mut again = true;
-    while std::mem::take(&mut again) {
-        for (block, data) in func.blocks.iter() {
-            let index = block.as_u32() as usize;
-            if !std::mem::take(&mut dirty[index]) {
-                continue;
+    missing.resize(func.blocks.len(), false);
+    let arrive = |heads: &mut Heads<Window>, window: &Window, to: MBlock| {
+        if !window.is_empty() {
+            heads.reach(to, window, Window::join);
+        }
+    };
+    window.begin(view, None);
+    if view.role == FuncRole::Callee {
+        window.come_from_elsewhere(view);
+        arrive(heads, window, MBlock::from_u32(0));
+    }
+    while let Some((block, head)) = heads.pop() {
+        let data = &func.blocks[block];
+        window.begin(view, head);
+        for inst in &data.insts {
+            apart(view, window, inst, |_, _, _| missing[block.as_u32() as usize] = true);
+            window.issue(view, inst);
+            // If the branch is taken, the instructions after it are not executed, so its target gets the
+            // window as it is now.
+            targets(inst).for_each(|to| arrive(heads, window, to));
+        }
+        let next_entry = data.next_entry();
+        let jumps = |to| data.insts.iter().flat_map(targets).any(|target| target == to);
+        let falls = |to: &MBlock| Some(*to) != next_entry && !jumps(*to);
+        let after = data.linear.iter().flatten().map(|edge| edge.to).filter(falls);
+        after.for_each(|to| arrive(heads, window, to));
+        if let Some(to) = next_entry {
+            // Control reaches the next entry of a jump table without executing the branch of this entry. So
+            // the next entry gets the window at the head of this block.
+            if data.insts.len() == 1 {
+                window.begin(view, heads.get(block));
             }
-            window.copy_from(&entry[index]);
-            let mut arrive = |entry: &mut [Window], window: &Window, to: MBlock| {
-                let to = to.as_u32() as usize;
-                let changed = !window.is_empty() && entry[to].join(window);
-                dirty[to] |= changed;
-                again |= changed && to <= index;
-            };
-            for inst in &data.insts {
-                apart(view, window, inst, |_, _, _| missing[index] = true);
-                window.issue(view, inst);
-                // If the branch is taken, the instructions after it are not executed, so its target gets the
-                // window as it is now.
-                targets(inst).for_each(|to| arrive(entry, window, to));
-            }
-            let next_entry = data.next_entry();
-            let jumps = |to| data.insts.iter().flat_map(targets).any(|target| target == to);
-            let falls = |to: &MBlock| Some(*to) != next_entry && !jumps(*to);
-            data.linear
-                .iter()
-                .flatten()
-                .map(|edge| edge.to)
-                .filter(falls)
-                .for_each(|to| arrive(entry, window, to));
-            if let Some(to) = next_entry {
-                // Control reaches the next entry of a jump table without executing the branch of this entry.
-                // So the next entry gets the window at the head of this block.
-                if data.insts.len() == 1 {
-                    window.copy_from(&entry[index]);
-                }
-                arrive(entry, window, to);
-            }
+            arrive(heads, window, to);
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::{Context, Model, Options, Stats, edit};
 use callconv::Convention;
 use isa::table::Flags;
 use isa::{MBlock, MachInst, Opcode, Operand, Reg, op};
+use mir::flow::Heads;
 use mir::{FuncRole, MachFunc, Note};
 use state::State;
 
@@ -36,10 +37,7 @@ use state::State;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// State at the head of each block that was reached.
-    entry: Vec<State>,
-    reached: Vec<bool>,
-    /// Blocks whose head changed since they were last visited.
-    dirty: Vec<bool>,
+    heads: Heads<State>,
     /// The state that is propagated through a block.
     state: State,
     hoist: hoist::Scratch,
@@ -90,11 +88,8 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
     }
     for index in 0..func.blocks.len() {
         let block = MBlock::from_u32(index as u32);
-        scratch.state.clear();
-        if !opts.blunt && scratch.reached[index] {
-            scratch.state.copy_from(&scratch.entry[index]);
-        } else if index == 0 {
-            scratch.state.enter(func, model, opts.convention);
+        if !opts.blunt {
+            scratch.state.begin(scratch.heads.get(block));
         }
         let convention = opts.convention;
         let mut walk = Walk { model, convention, blunt: opts.blunt, carried: Need::NONE, stats: &mut stats };
@@ -134,40 +129,19 @@ fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
 
 /// Computes the state at the head of every block.
 fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &mut Scratch) {
-    let Scratch { entry, reached, dirty, state, .. } = scratch;
-    let count = func.blocks.len();
-    entry.resize_with(entry.len().max(count), State::default);
-    reached.clear();
-    reached.resize(count, false);
-    // At first, every block is visited once, including unreachable blocks, because the checker also follows
-    // edges from unreachable blocks.
-    dirty.clear();
-    dirty.resize(count, true);
-    let mut again = true;
-    while std::mem::take(&mut again) {
-        for (block, data) in func.blocks.iter() {
-            let index = block.as_u32() as usize;
-            if !std::mem::take(&mut dirty[index]) {
-                continue;
-            }
-            state.clear();
-            if reached[index] {
-                state.copy_from(&entry[index]);
-            } else if index == 0 {
-                state.enter(func, model, convention);
-            }
-            transfer(func, (model, convention), &data.insts, state);
-            for edge in data.linear.iter().flatten() {
-                let to = edge.to.as_u32() as usize;
-                let changed = if std::mem::replace(&mut reached[to], true) {
-                    entry[to].join(model, state)
-                } else {
-                    entry[to].copy_from(state);
-                    true
-                };
-                dirty[to] |= changed;
-                again |= changed && to <= index;
-            }
+    let Scratch { heads, state, .. } = scratch;
+    // Unreachable blocks are visited too, because the checker also follows edges from unreachable blocks.
+    heads.visit_all(func);
+    if func.role == FuncRole::Callee {
+        state.enter(model, convention);
+        heads.reach(MBlock::from_u32(0), state, |_, _| false);
+    }
+    while let Some((block, head)) = heads.pop() {
+        let data = &func.blocks[block];
+        state.begin(head);
+        transfer(func, (model, convention), &data.insts, state);
+        for edge in data.linear.iter().flatten() {
+            heads.reach(edge.to, state, |own, new| own.join(model, new));
         }
     }
 }

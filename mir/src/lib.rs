@@ -5,6 +5,7 @@
 
 mod archive;
 mod dump;
+pub mod flow;
 mod func;
 pub mod legal;
 mod spare;

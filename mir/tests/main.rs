@@ -3,4 +3,5 @@
 #![allow(missing_docs)]
 
 mod dump;
+mod flow;
 mod text;

@@ -16,6 +16,7 @@ use crate::effects::{self, RegSet};
 use callconv::Convention;
 use isa::table::Flags;
 use isa::{MBlock, MachInst, RegRange};
+use mir::flow::Heads;
 use mir::{MachFunc, Note};
 
 /// Reusable memory of the search.
@@ -58,11 +59,11 @@ pub(super) fn run(
     if !func.blocks.iter().any(backward) {
         return false;
     }
-    let super::Scratch { entry, reached, hoist, .. } = scratch;
+    let super::Scratch { heads, hoist, .. } = scratch;
     hoist.read(func);
     let mut inserted = false;
     for head in 0..func.blocks.len() {
-        if !reached[head] || entry[head].ops.is_empty() {
+        if heads.get(MBlock::from_u32(head as u32)).is_none_or(|state| state.ops.is_empty()) {
             continue;
         }
         let last = hoist.preds_of(head).last().map_or(0, |block| block.as_u32() as usize);
@@ -70,7 +71,7 @@ pub(super) fn run(
             continue;
         }
         let within = Loop { head, last };
-        let states = Entries { entry, reached, convention };
+        let states = Entries { heads, convention };
         hoist.want(func, model, &states, within);
         if !hoist.wanted.is_empty() {
             inserted |= hoist.insert(func, model, &states, within);
@@ -81,19 +82,14 @@ pub(super) fn run(
 
 /// The states at block heads.
 struct Entries<'a> {
-    entry: &'a [State],
-    reached: &'a [bool],
+    heads: &'a Heads<State>,
     convention: Convention,
 }
 
 impl Entries<'_> {
     /// Computes the state at the end of a block.
     fn exit(&self, func: &MachFunc, model: &Model, block: MBlock, state: &mut State) {
-        let index = block.as_u32() as usize;
-        state.clear();
-        if self.reached[index] {
-            state.copy_from(&self.entry[index]);
-        }
+        state.begin(self.heads.get(block));
         transfer(func, (model, self.convention), &func.blocks[block].insts, state);
     }
 }
@@ -142,7 +138,8 @@ impl Scratch {
         }
         self.exit = exit;
         self.wanted.clear();
-        let results = states.entry[within.head].ops.iter();
+        let head = states.heads.get(MBlock::from_u32(within.head as u32));
+        let results = head.into_iter().flat_map(|state| &state.ops);
         let results = results.filter(|pending| CLASSES[usize::from(pending.class)].tells == Tells::Done);
         self.wanted.extend(results.map(|pending| pending.range).filter(|range| !around.hits(*range)));
         if !self.wanted.is_empty() {

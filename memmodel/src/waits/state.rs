@@ -8,7 +8,7 @@ use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Counter, LdsP
 use crate::effects::{self, Access, RegSet};
 use callconv::Convention;
 use isa::{MachInst, ModFlags, Opcode, RegRange, op};
-use mir::{FuncRole, MachFunc};
+use mir::MachFunc;
 
 /// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,25 @@ pub(super) struct State {
     clock: [u32; CLASS_COUNT],
 }
 
+impl Clone for State {
+    fn clone(&self) -> State {
+        let mut copy = State::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, other: &State) {
+        let State { ops, regs, fenced, transfers, clock } = other;
+        self.ops.clone_from(ops);
+        (self.regs, self.fenced, self.transfers, self.clock) = (*regs, *fenced, *transfers, *clock);
+    }
+}
+
 impl State {
     pub(super) fn clear(&mut self) {
         self.ops.clear();
         (self.regs, self.fenced) = (RegSet::EMPTY, [None; CLASS_COUNT]);
         self.transfers = Transfers::default();
-    }
-
-    pub(super) fn copy_from(&mut self, other: &State) {
-        let State { ops, regs, fenced, transfers, clock } = other;
-        self.ops.clear();
-        self.ops.extend_from_slice(ops);
-        (self.regs, self.fenced, self.transfers, self.clock) = (*regs, *fenced, *transfers, *clock);
     }
 
     /// Returns the age of an operation of the class that was issued at the clock `issued`: the number of
@@ -213,10 +220,16 @@ impl State {
         }
     }
 
-    /// Sets the state at the beginning of a function.
-    pub(super) fn enter(&mut self, func: &MachFunc, model: &Model, convention: Convention) {
-        if func.role == FuncRole::Callee {
-            self.unknown(model, calls::waits(convention).at_entry, op::S_SWAPPC_B64);
+    /// Sets the state at the beginning of a function that is called.
+    pub(super) fn enter(&mut self, model: &Model, convention: Convention) {
+        self.unknown(model, calls::waits(convention).at_entry, op::S_SWAPPC_B64);
+    }
+
+    /// Sets the state at the head of a block. If no path leads to the block, nothing is in flight there.
+    pub(super) fn begin(&mut self, head: Option<&State>) {
+        match head {
+            Some(head) => self.clone_from(head),
+            None => self.clear(),
         }
     }
 
