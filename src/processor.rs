@@ -13,9 +13,14 @@ pub(crate) struct Facts<'a>(pub &'a Subtarget);
 /// fact.
 ///
 /// # Errors
-/// A fact is open; the error names it.
+/// A fact is open, which the error names, or the processor needs what no pass does.
 pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
-    needed_facts(target).map_err(|open| open_fact(&open, target))
+    needed_facts(target).map_err(|open| open_fact(&open, target))?;
+    if target.has(Feature::SYSTEM_STORES) {
+        let what = "code whose stores all have the scope of the system".to_owned();
+        return Err(Error::Unsupported { what, target: target.to_string(), place: None });
+    }
+    Ok(())
 }
 
 /// Asks for each fact that the compiler reads.

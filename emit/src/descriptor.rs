@@ -129,6 +129,7 @@ pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), 
         let _ = writeln!(out, "\t\t.amdhsa_accum_offset {}", (fields::ACCUM_OFFSET.get(&bytes) + 1) * 4);
     }
     // Both are reserved unless the source says otherwise.
+    let flat_scratch = flat_scratch || fields::PRIVATE_SEGMENT.on.has(target);
     for (name, reserved) in [("vcc", vcc), ("flat_scratch", flat_scratch)] {
         if !reserved {
             let _ = writeln!(out, "\t\t.amdhsa_reserve_{name} 0");

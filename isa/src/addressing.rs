@@ -132,6 +132,9 @@ pub enum FlatScratch {
     /// FLAT_SCRATCH is the address of the wave's private memory. On these processors, it consists of hardware
     /// registers that only `s_setreg_b32` can write.
     HardwareRegisters,
+    /// FLAT_SCRATCH is the address of the wave's private memory, and the hardware sets it before a kernel
+    /// starts (architected flat scratch). No register has a buffer descriptor of private memory.
+    Architected,
 }
 
 /// Value of the field `DATA_FORMAT` of a buffer descriptor for elements of one dword. Accesses without a

@@ -6,8 +6,8 @@
 //! other bits must equal the constant bits of the opcode.
 
 use crate::encode::{
-    address_width, data_file, is_forbidden, is_index_mode, is_inline, is_odd_gws, is_refused_sgpr,
-    opcode_bits, takes_literals, takes_offset,
+    address_width, data_file, has_scratch_vaddr, is_forbidden, is_index_mode, is_inline, is_odd_gws,
+    is_refused_sgpr, opcode_bits, takes_literals, takes_offset,
 };
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -373,6 +373,12 @@ impl Reader {
             Slot::Address(field) => {
                 let based =
                     self.row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && self.has_base();
+                if field == FLAT_ADDR && has_scratch_vaddr(target, self.row) {
+                    return Ok(match self.get(SCRATCH_VADDR) {
+                        0 => Operand::None,
+                        _ => self.vector(field, 1)?,
+                    });
+                }
                 match address_width(self.row, field, spec, self.flags, based) {
                     0 => Operand::None,
                     _ if field == FLAT_ADDR && self.has_no_address() => Operand::None,

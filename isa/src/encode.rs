@@ -422,6 +422,12 @@ impl Writer<'_> {
         let last = self.inst.operands().last();
         let based =
             row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && last != Some(&Operand::None);
+        if field == FLAT_ADDR && has_scratch_vaddr(self.target, row) {
+            return match operand {
+                Operand::None => Ok(0),
+                _ => Ok(SCRATCH_VADDR.put(1) | field.put(vector(self.target, operand, 1, index)?)),
+            };
+        }
         match address_width(row, field, spec, self.inst.mods.flags, based) {
             0 if operand == Operand::None => Ok(0),
             1 if operand == Operand::None && self.has_no_address() => Ok(0),
@@ -574,6 +580,11 @@ pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option
         (Family::Flat | Family::Global | Family::Scratch, FLAT_VDST) => Some(FLAT_ACC),
         _ => None,
     }
+}
+
+/// Returns whether the instruction is a scratch access that has a bit for the VGPR of its address.
+pub(crate) fn has_scratch_vaddr(target: &Target, row: &Row) -> bool {
+    row.family == Family::Scratch && target.has(Feature::SCRATCH_VADDR)
 }
 
 /// Returns the number of VGPRs that the operand in a slot of kind `Slot::Address` must have. Returns 0 if the

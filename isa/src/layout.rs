@@ -170,6 +170,8 @@ fields! {
     DS_ACC 25 1;
     MUBUF_ACC 55 1;
     FLAT_ACC 55 1;
+    /// gfx940: set if the address of a SCRATCH instruction has a VGPR.
+    SCRATCH_VADDR 13 1;
 
     DS_OFFSET 0 16;
     DS_ADDR 32 8;

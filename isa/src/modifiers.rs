@@ -82,10 +82,11 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         // Float atomics of gfx908 return nothing, so they have no `glc`.
         hints -= ModFlags::GLC;
     }
-    if row.has_no_scope() {
+    if row.has_no_scope(target) {
         hints -= ModFlags::SCC;
     }
-    let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
+    let lds =
+        if row.flags.intersects(Flags::CAN_LDS | Flags::TO_LDS) { ModFlags::LDS } else { ModFlags::empty() };
     match encoding {
         Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
             ModFlags::GLC | ModFlags::DLC | ModFlags::OFFEN
@@ -103,6 +104,9 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
             ModFlags::empty()
         }
         Encoding::Ds => ModFlags::GDS,
+        Encoding::Mubuf if row.flags.contains(Flags::SCOPED) && target.has(Feature::SCOPES) => {
+            ModFlags::GLC | ModFlags::SCC
+        }
         Encoding::Mubuf if row.ops.is_empty() => ModFlags::empty(),
         Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => hints | ModFlags::LDS,
         Encoding::Mubuf => {
@@ -122,7 +126,7 @@ pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
     (!flags.contains(ModFlags::ADDR64) || !flags.intersects(ModFlags::OFFEN | ModFlags::IDXEN))
         && !flags.contains(ModFlags::LDS | ModFlags::TFE)
         && (!row.flags.contains(Flags::GDS_ONLY) || flags.contains(ModFlags::GDS))
-        && (!row.flags.contains(Flags::LDS_ONLY) || flags.contains(ModFlags::LDS))
+        && (!row.flags.intersects(Flags::LDS_ONLY | Flags::TO_LDS) || flags.contains(ModFlags::LDS))
 }
 
 /// Returns the positions of an instruction's modifiers of one bit in this encoding on the processor.
@@ -159,6 +163,8 @@ pub(crate) fn bits(
         Encoding::Dpp8 => rest -= ModFlags::FETCH_INACTIVE,
         // This flag is encoded together with the offset.
         Encoding::Smem => rest -= ModFlags::OFFEN,
+        // The opcode says that the load goes to LDS.
+        Encoding::Flat if row.flags.contains(Flags::TO_LDS) => rest -= ModFlags::LDS,
         _ => {}
     }
     for &(field, flag) in flag_bits(layout, row, encoding) {
@@ -187,7 +193,7 @@ fn is_plain(mods: &Mods) -> bool {
 /// Returns whether the instruction can be encoded with all bits for modifiers clear.
 fn needs_no_modifiers(row: &Row, encoding: Encoding) -> bool {
     !matches!(encoding, Encoding::Sdwa | Encoding::Dpp | Encoding::Dpp8 | Encoding::Vop3p)
-        && !row.flags.intersects(Flags::GDS_ONLY | Flags::LDS_ONLY)
+        && !row.flags.intersects(Flags::GDS_ONLY | Flags::LDS_ONLY | Flags::TO_LDS)
 }
 
 fn check_source_mods(row: &Row, encoding: Encoding, mods: &Mods, sources: Sources) -> Result<(), Problem> {
@@ -375,6 +381,7 @@ pub(crate) fn read_flags(target: &Target, row: &Row, encoding: Encoding, word: u
             flags |= if field.get(word) != 0 { flag } else { ModFlags::empty() };
         }
     }
+    flags.set(ModFlags::LDS, flags.contains(ModFlags::LDS) || row.flags.contains(Flags::TO_LDS));
     (flags, known)
 }
 

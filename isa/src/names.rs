@@ -3,7 +3,7 @@
 //! with LLVM 19's assembler and disassembler.
 
 use crate::target::{ArchId, ArchSet, Target};
-use ArchId::{Gfx8, Gfx9, Gfx10, Gfx10_3};
+use ArchId::{Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx940};
 
 /// A name of a number in an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,11 @@ static HW_REGISTERS: &[Name] = &[
     name("HW_REG_TBA_HI", 17, since(Gfx9)),
     name("HW_REG_TMA_LO", 18, since(Gfx9)),
     name("HW_REG_TMA_HI", 19, since(Gfx9)),
+    name("HW_REG_XCC_ID", 20, since(Gfx940)),
+    name("HW_REG_SQ_PERF_SNAPSHOT_DATA", 21, since(Gfx940)),
+    name("HW_REG_SQ_PERF_SNAPSHOT_DATA1", 22, since(Gfx940)),
+    name("HW_REG_SQ_PERF_SNAPSHOT_PC_LO", 23, since(Gfx940)),
+    name("HW_REG_SQ_PERF_SNAPSHOT_PC_HI", 24, since(Gfx940)),
     name("HW_REG_FLAT_SCR_LO", 20, since(Gfx10)),
     name("HW_REG_FLAT_SCR_HI", 21, since(Gfx10)),
     name("HW_REG_XNACK_MASK", 22, since(Gfx10).until(Gfx10_3)),

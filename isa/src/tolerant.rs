@@ -48,7 +48,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         Encoding::Sdwa => spare.sdwa,
         Encoding::Dpp if extends(row) => spare.dpp | DPP_NEG1.bits(),
         Encoding::Dpp => spare.dpp,
-        Encoding::Flat => flat(row, flags) | spare.flat & !fixed_flat(row, flags),
+        Encoding::Flat => flat(row, flags) | spare.flat & !fixed_flat(target, row, flags),
         _ => 0,
     }
 }
@@ -167,7 +167,7 @@ fn flat(row: &Row, flags: ModFlags) -> u64 {
 
 /// Returns a mask of bits outside of all fields that must be correct in this FLAT instruction. In other FLAT
 /// instructions, LLVM ignores them.
-fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
+fn fixed_flat(target: &Target, row: &Row, flags: ModFlags) -> u64 {
     let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
-    volatile | if row.has_no_scope() { 1 << 25 } else { 0 }
+    volatile | if row.has_no_scope(target) { 1 << 25 } else { 0 }
 }

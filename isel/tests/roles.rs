@@ -21,12 +21,13 @@ fn word(resolution: Resolution) -> String {
     }
 }
 
-/// Bar: 33 processors in their wave sizes; nothing but an instruction of the processor, an expansion or a reason.
+/// Bar: 36 processors in their wave sizes; nothing but an instruction of the processor, an expansion or a
+/// reason.
 #[test]
 fn every_role_is_played_or_refused_with_a_reason() {
     let all: Vec<(Subtarget, Roles)> =
         subtargets().map(|subtarget| (subtarget, Roles::new(&subtarget))).collect();
-    assert_eq!(all.len(), 33 + 11, "GFX10 has both wave sizes");
+    assert_eq!(all.len(), 36 + 11, "GFX10 has both wave sizes");
     for &role in Role::ALL {
         let mut by_word: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (subtarget, roles) in &all {
@@ -66,8 +67,8 @@ fn compiled_processors_play_every_role_but_a_few() {
     }
 }
 
-/// GFX6 and GFX7 have no clock of constant frequency, GFX6 no generic pointers. The shifts that take their count last went with
-/// GFX8, where nobody asks for them.
+/// GFX6 and GFX7 have no clock of constant frequency, GFX6 no generic pointers. The shifts that take their
+/// count last went with GFX8, where nobody asks for them.
 fn lacks(target: &isa::Target, role: Role) -> bool {
     match role {
         Role::SMemrealtime => target.version.0 < 8,
@@ -77,8 +78,8 @@ fn lacks(target: &isa::Target, role: Role) -> bool {
     }
 }
 
-/// One role, one list of operands: who emits a role need not know which instruction it becomes. For device memory FLAT
-/// stands in for GLOBAL, whose base there is no operand for.
+/// One role, one list of operands: who emits a role need not know which instruction it becomes. For device
+/// memory FLAT stands in for GLOBAL, whose base there is no operand for.
 #[test]
 fn instructions_of_a_role_take_the_same_operands() {
     let shape = |specs: &[OpSpec]| {
@@ -93,7 +94,8 @@ fn instructions_of_a_role_take_the_same_operands() {
     }
 }
 
-/// What buffer instructions load, store and operate with is what the others do: the operand that is returned is the one with the data.
+/// What buffer instructions load, store and operate with is what the others do: the operand that is returned
+/// is the one with the data.
 #[test]
 fn buffer_instructions_of_device_memory_move_as_much() {
     let data =

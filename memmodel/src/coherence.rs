@@ -24,7 +24,7 @@
 use crate::sequences::{self, Kind, Steps, When};
 use crate::{Context, Model, Options, Stats, counters, counters::Counter, edit};
 use isa::table::{Family, Flags};
-use isa::{MachInst, Opcode, Operand, op};
+use isa::{MachInst, ModFlags, Opcode, Operand, op};
 use mir::{MachFunc, MemRef, Note, SyncOrder};
 
 /// Runs the pass.
@@ -86,9 +86,9 @@ impl Pass<'_> {
             return;
         };
         let around = self.model.around(row, case, inst);
-        self.steps(func, row.name, around.before, inst.loc, out, stats);
+        self.steps(func, row.name, (around.before, around.scope), inst.loc, out, stats);
         if self.in_chain && row.releases_to_group() && case.contains(When::GLOBAL) {
-            self.steps(func, CHAIN, Steps::VM | Steps::VS, inst.loc, out, stats);
+            self.steps(func, CHAIN, (Steps::VM | Steps::VS, ModFlags::empty()), inst.loc, out, stats);
         }
         if kind != Kind::Fence {
             if access.op.row().is_vmem() {
@@ -96,7 +96,7 @@ impl Pass<'_> {
             }
             out.push(access);
         }
-        self.steps(func, row.name, around.after, inst.loc, out, stats);
+        self.steps(func, row.name, (around.after, around.scope), inst.loc, out, stats);
     }
 
     /// Sets the cache bits of `volatile` and `nontemporal` accesses. LDS instructions have no cache bits.
@@ -107,6 +107,7 @@ impl Pass<'_> {
         let facts = self.model.facts();
         for (asked, of, bits) in [
             (mem.volatile, Kind::Load, facts.volatile_load),
+            (mem.volatile, Kind::Store, facts.volatile_store),
             (mem.nontemporal, Kind::Load, facts.nontemporal_load),
             (mem.nontemporal, Kind::Store, facts.nontemporal_store),
         ] {
@@ -122,7 +123,7 @@ impl Pass<'_> {
         &self,
         func: &mut MachFunc,
         name: &'static str,
-        steps: Steps,
+        (steps, scope): (Steps, ModFlags),
         loc: u32,
         out: &mut Vec<MachInst>,
         stats: &mut Stats,
@@ -132,7 +133,11 @@ impl Pass<'_> {
         }
         let note = func.note(Note::Coherence(name));
         let mut push = |op: Opcode, operands: &[Operand]| {
-            out.push(MachInst { note, loc, ..MachInst::new(op, operands) });
+            let mut inst = MachInst { note, loc, ..MachInst::new(op, operands) };
+            if inst.op.row().flags.contains(Flags::SCOPED) {
+                inst.mods.flags = scope;
+            }
+            out.push(inst);
         };
         let facts = self.model.facts();
         if let (true, Some(op)) = (steps.contains(Steps::WRITE_BACK), facts.write_back) {

@@ -72,7 +72,7 @@ struct View<'a> {
     model: &'a Model,
     role: FuncRole,
     /// Whether writes of VGPRs by VALU instructions must be recorded. They can only matter in functions with
-    /// DPP instructions or moves to accumulation VGPRs.
+    /// DPP instructions or moves to accumulation VGPRs, and on some processors with reads of single lanes.
     vgprs: bool,
     /// The rules that can apply in the function and whose mitigation is an instruction. Rules with this kind
     /// of mitigation are counted separately, and bit `n` stands for the rule with number `n`.
@@ -85,8 +85,11 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn for_function(func: &MachFunc, model: &'a Model) -> View<'a> {
         let (mut vgprs, mut vccz) = (false, false);
+        let reads_lane = model.rules.timed().iter().any(|rule| rule.second == rules::Consumer::ReadLane);
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
-            vgprs |= inst.form == Form::Dpp || inst.op == op::V_ACCVGPR_WRITE_B32;
+            vgprs |= inst.form == Form::Dpp
+                || inst.op == op::V_ACCVGPR_WRITE_B32
+                || reads_lane && matches!(inst.op, op::V_READLANE_B32 | op::V_READFIRSTLANE_B32);
             vccz |= rules::reads_vccz(inst);
         }
         let (mut active, mut only_clauses) = (0, true);

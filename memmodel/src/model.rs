@@ -2,7 +2,7 @@
 
 use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
 use crate::rules::{self, Rules};
-use crate::sequences::{Around, Row, When};
+use crate::sequences::{Around, Kind, Row, Steps, When};
 use isa::table::Flags;
 use isa::{MachInst, MemoryModel, ModFlags, Subtarget, UnknownFact};
 
@@ -75,7 +75,30 @@ impl Model {
         let flags = inst.op.row().flags;
         let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);
         let returns = if returns { When::RETURNS } else { When::empty() };
-        row.cells[self.facts.caches as usize].resolve(case | self.split | returns)
+        let cell = &row.cells[self.facts.caches as usize];
+        if !self.facts.scope_bits {
+            return cell.resolve(case | self.split | returns);
+        }
+        // The L2s of an agent need not be coherent with each other, so the agent needs the steps of the
+        // system.
+        let wide = if case.contains(When::AGENT) { When::SYSTEM } else { When::empty() };
+        let scope = match () {
+            () if case.contains(When::SYSTEM) => ModFlags::GLC | ModFlags::SCC,
+            () if case.contains(When::AGENT) => ModFlags::SCC,
+            () if case.contains(When::GROUP) => ModFlags::GLC,
+            () => ModFlags::empty(),
+        };
+        // In a read-modify-write, the bit `sc0` asks for the old value, so only the scope of the system has a
+        // bit.
+        let bits = match row.kind {
+            Kind::Load | Kind::Store => scope,
+            Kind::Rmw if case.contains(When::SYSTEM) => ModFlags::SCC,
+            Kind::Rmw | Kind::Fence => ModFlags::empty(),
+        };
+        // One instruction invalidates all caches up to the scope.
+        let Around { before, after, .. } = cell.resolve(case | wide | self.split | returns);
+        let [before, after] = [before, after].map(|steps| steps - Steps::INVALIDATE_OUTER);
+        Around { before, after, bits, scope }
     }
 
     /// Returns the hazard rules that apply to the processor.

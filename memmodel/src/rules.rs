@@ -47,6 +47,11 @@ pub enum Producer {
     ReadsAgpr,
     /// `v_accvgpr_write` or `v_accvgpr_read`.
     MovesAgpr,
+    /// A transcendental VALU instruction writes a VGPR.
+    Transcendental,
+    /// A VALU instruction writes a part of a VGPR: SDWA with a part as destination, or `op_sel` of the
+    /// destination.
+    WritesPart,
     /// `s_setreg` writes a hardware register.
     SetReg,
     /// `s_setvskip`.
@@ -99,6 +104,16 @@ pub enum Consumer {
     DivFmas,
     /// A DPP instruction reads the register: a VGPR or EXEC.
     Dpp,
+    /// A VALU instruction reads a scalar register as an operand.
+    ValuReadsScalar,
+    /// `v_readlane` or `v_readfirstlane` reads a VGPR.
+    ReadLane,
+    /// `v_readlane`, `v_readfirstlane` or `v_writelane`, which must see the last EXEC.
+    LaneAccess,
+    /// A VALU instruction that is not transcendental reads a VGPR.
+    OrdinaryValu,
+    /// A VALU instruction reads a VGPR.
+    ValuReadsVgpr,
     /// A VALU instruction reads `vccz` or `execz` as data.
     ZeroFlagAsData,
     /// An instruction that reads M0 implicitly.
@@ -277,7 +292,7 @@ use Producer as P;
 
 /// All rules.
 #[rustfmt::skip]
-pub static RULES: [Rule; 35] = [
+pub static RULES: [Rule; 40] = [
     timed(H::ValuSgprThenVmem, "VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar),
     timed(H::ValuSgprThenSmem, "VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar),
     timed(H::SaluSgprThenBufferSmem, "SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar),
@@ -294,6 +309,11 @@ pub static RULES: [Rule; 35] = [
     acc_move(H::AccReadThenMemory, "v_accvgpr_read writes VGPR, memory instruction reads it", P::ReadsAgpr, C::MemoryReadsVgpr),
     acc_move(H::AccMoveThenMemory, "move from or to an accumulation VGPR, memory instruction reads VGPRs", P::MovesAgpr, C::MemoryReadsAnyVgpr),
     timed(H::DotThenVgpr, "sum of products writes VGPR, anything reads or overwrites it", P::Dot, C::TouchesVgpr),
+    timed(H::ValuSgprThenValu, "VALU writes SGPR, VALU reads it", P::ValuWritesScalar, C::ValuReadsScalar),
+    timed(H::ValuVgprThenReadLane, "VALU writes VGPR, v_readlane reads it", P::ValuWritesVgpr, C::ReadLane),
+    timed(H::ValuExecThenLaneAccess, "VALU writes EXEC, v_readlane or v_writelane", P::ValuWritesScalar, C::LaneAccess),
+    timed(H::TranscendentalThenValu, "transcendental instruction writes VGPR, VALU reads it", P::Transcendental, C::OrdinaryValu),
+    timed(H::PartOfVgprThenValu, "VALU writes a part of a VGPR, VALU reads it", P::WritesPart, C::ValuReadsVgpr),
     timed(H::SetRegThenGetReg, "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg),
     timed(H::SetRegTwice, "s_setreg, same register again", P::SetReg, C::SetRegAgain),
     timed(H::SetVskipThenGetReg, "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg),

@@ -96,6 +96,10 @@ bitflags::bitflags! {
         const SYSTEM = 1 << 3;
         /// The access returns a result.
         const RETURNS = 1 << 4;
+        /// The scope is the work-group or wider.
+        const GROUP = 1 << 5;
+        /// The scope is the agent or wider.
+        const AGENT = 1 << 6;
     }
 }
 
@@ -142,6 +146,8 @@ pub struct Around {
     pub bits: ModFlags,
     /// Steps after the access.
     pub after: Steps,
+    /// Cache bits of the cache operations: their scope, where cache bits say it.
+    pub scope: ModFlags,
 }
 
 const WORDS: [(&str, What); 10] = [
@@ -299,8 +305,8 @@ macro_rules! table {
 }
 
 // Columns of a row: kind of operation, order, scopes, address spaces, name; the sequences for
-// `CacheLevels::SharedL2` (GFX6 to GFX9), `OwnL2` (gfx90a) and `Gl0Gl1L2` (GFX10); the line of the AMDGPU guide
-// (seed 000).
+// `CacheLevels::SharedL2` (GFX6 to GFX9), `OwnL2` (gfx90a) and `Gl0Gl1L2` (GFX10); the line of the AMDGPU
+// guide (seed 000).
 #[rustfmt::skip]
 table! {
     Load Relaxed WAVE MEMORY, "load atomic monotonic wavefront global", "op", "op", "op", 3192;
@@ -396,6 +402,8 @@ pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     let mut case = When::empty();
     case.set(When::ACROSS, across);
     case.set(When::GLOBAL, !local_only || across && place == Place::Local);
+    case.set(When::GROUP, scope >= SyncScope::Workgroup);
+    case.set(When::AGENT, scope >= SyncScope::Agent);
     case.set(When::SYSTEM, scope == SyncScope::System);
     Some((row, case))
 }

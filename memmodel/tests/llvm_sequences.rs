@@ -1,7 +1,8 @@
-//! Every order at every scope on every address space, as LLVM writes it for a processor of each column, against our table.
+//! Every order at every scope on every address space, as LLVM writes it for a processor of each column,
+//! against our table.
 //!
-//! Judge: `llc-19`; left out if that is not installed. LLVM's sequences are younger than our source; [`agree`] says where
-//! the two differ and why.
+//! Judge: `llc-19`; left out if that is not installed. LLVM's sequences are younger than our source;
+//! [`agree`] says where the two differ and why.
 
 use isa::{MachInst, ModFlags, Subtarget, op};
 use memmodel::Model;
@@ -137,6 +138,8 @@ fn machines() -> Vec<Machine> {
         machine("gfx908", true, false, &[]),
         machine("gfx90a", true, false, &["-mattr=-tgsplit"]),
         machine("gfx90a", true, true, &["-mattr=+tgsplit"]),
+        machine("gfx942", true, false, &["-mattr=-tgsplit"]),
+        machine("gfx942", true, true, &["-mattr=+tgsplit"]),
         machine("gfx1010", true, false, &["-mattr=+cumode"]),
         machine("gfx1010", false, false, &["-mattr=-cumode"]),
         machine("gfx1030", false, false, &["-mattr=-cumode"]),
@@ -180,21 +183,28 @@ fn read(text: &str, case: &Case) -> Around {
     for line in body.lines().map(str::trim) {
         let steps = if past { &mut seen.after } else { &mut seen.before };
         let mnemonic = line.split_whitespace().next().unwrap_or_default();
+        let says = |bit: &str| line.split_whitespace().any(|word| word == bit);
+        if ["buffer_inv", "buffer_wbl2"].contains(&mnemonic) {
+            seen.scope.set(ModFlags::GLC, says("sc0"));
+            seen.scope.set(ModFlags::SCC, says("sc1"));
+        }
         match mnemonic {
             "s_waitcnt" => {
                 steps.set(Steps::VM, steps.contains(Steps::VM) || line.contains("vmcnt(0)"));
                 steps.set(Steps::LGKM, steps.contains(Steps::LGKM) || line.contains("lgkmcnt(0)"));
             }
             "s_waitcnt_vscnt" => *steps |= Steps::VS,
-            "buffer_wbinvl1_vol" | "buffer_wbinvl1" | "buffer_gl0_inv" => *steps |= Steps::INVALIDATE,
+            "buffer_wbinvl1_vol" | "buffer_wbinvl1" | "buffer_gl0_inv" | "buffer_inv" => {
+                *steps |= Steps::INVALIDATE
+            }
             "buffer_gl1_inv" | "buffer_invl2" => *steps |= Steps::INVALIDATE_OUTER,
             "buffer_wbl2" => *steps |= Steps::WRITE_BACK,
             ";AFTER" => break,
             _ if ["global_", "ds_", "flat_", "buffer_"].iter().any(|prefix| mnemonic.starts_with(prefix)) => {
-                let has =
-                    |bit: &str| case.kind != Kind::Rmw && line.split_whitespace().any(|word| word == bit);
-                seen.bits.set(ModFlags::GLC, has("glc"));
+                let has = |bit: &str| case.kind != Kind::Rmw && says(bit);
+                seen.bits.set(ModFlags::GLC, has("glc") || has("sc0"));
                 seen.bits.set(ModFlags::DLC, has("dlc"));
+                seen.bits.set(ModFlags::SCC, says("sc1"));
                 past = true;
             }
             _ => {}
@@ -214,6 +224,15 @@ fn our_sequence(model: &Model, case: &Case) -> Around {
     let mut inst = MachInst::new(op, &[]);
     inst.mods.flags.set(ModFlags::GLC, case.kind == Kind::Rmw && !case.silent);
     let mut around = model.around(row, when, &inst);
+    // LDS instructions have no cache bits, and the scope of no cache operation is nowhere.
+    if case.kind != Kind::Fence && case.mem.spaces == SPACE_SHARED {
+        around.bits -= ModFlags::GLC | ModFlags::SCC;
+    }
+    if !(around.before | around.after).intersects(Steps::WRITE_BACK | Steps::INVALIDATE)
+        || !model.facts().scope_bits
+    {
+        around.scope = ModFlags::empty();
+    }
     // What a counter that there is not would count cannot be seen.
     if model.subtarget().max_vscnt == 0 {
         around.before -= Steps::VS;
@@ -224,13 +243,16 @@ fn our_sequence(model: &Model, case: &Case) -> Around {
 
 /// Whether the sequences agree, but for what is known:
 ///
-/// * Release on LDS: LLVM waits for LDS before it, the table does not, as LDS operations of a wave are performed in
-///   their order (seed 000, line 3077). We follow the table.
-/// * `seq_cst` and fences of one address space: LLVM drops the wait for LDS, we keep it. The table asks for all
-///   instructions of a `seq_cst`; and a fence may stand before an `s_barrier`, which is ordered with LDS by nothing else.
-///   Likewise what a `seq_cst` access of LDS asks for of global memory, where the waves of a group do not share a cache.
-/// * After an atomic that acquires and returns nothing LLVM waits for `vmcnt` beside `vscnt`; the guide says `vscnt`.
-/// * Where groups are split on gfx90a there is no LDS, and LLVM does not wait for it; ours finds nothing to wait for.
+/// * Release on LDS: LLVM waits for LDS before it, the table does not, as LDS operations of a wave are
+///   performed in their order (seed 000, line 3077). We follow the table.
+/// * `seq_cst` and fences of one address space: LLVM drops the wait for LDS, we keep it. The table asks for
+///   all instructions of a `seq_cst`; and a fence may stand before an `s_barrier`, which is ordered with LDS
+///   by nothing else. Likewise what a `seq_cst` access of LDS asks for of global memory, where the waves of a
+///   group do not share a cache.
+/// * After an atomic that acquires and returns nothing LLVM waits for `vmcnt` beside `vscnt`; the guide says
+///   `vscnt`.
+/// * Where groups are split on gfx90a there is no LDS, and LLVM does not wait for it; ours finds nothing to
+///   wait for.
 fn agree(machine: &Machine, case: &Case, ours: Around, llvm: Around) -> bool {
     let MemRef { order, one_as, spaces, .. } = case.mem;
     let (mut ours, mut llvm) = (ours, llvm);

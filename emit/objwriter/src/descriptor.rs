@@ -205,12 +205,12 @@ fields! {
     KERNARG_SIZE = word(8, 32, "kernarg_size", Unit::Bytes).directive("kernarg_size");
     ENTRY = word(16, 64, "kernel_code_entry_byte_offset", Unit::Offset);
     KERNEL_CODE_PROPERTIES = word(PROPERTIES, 16, "kernel_code_properties", Unit::Register);
-    PRIVATE_SEGMENT_BUFFER = flag(PROPERTIES, 0, "enable_sgpr_private_segment_buffer").directive("user_sgpr_private_segment_buffer").sgprs(4);
+    PRIVATE_SEGMENT_BUFFER = flag(PROPERTIES, 0, "enable_sgpr_private_segment_buffer").on(DescriptorFields::SCRATCH_SETUP).directive("user_sgpr_private_segment_buffer").sgprs(4);
     DISPATCH_PTR = flag(PROPERTIES, 1, "enable_sgpr_dispatch_ptr").directive("user_sgpr_dispatch_ptr").sgprs(2);
     QUEUE_PTR = flag(PROPERTIES, 2, "enable_sgpr_queue_ptr").directive("user_sgpr_queue_ptr").sgprs(2);
     KERNARG_SEGMENT_PTR = flag(PROPERTIES, 3, "enable_sgpr_kernarg_segment_ptr").directive("user_sgpr_kernarg_segment_ptr").sgprs(2);
     DISPATCH_ID = flag(PROPERTIES, 4, "enable_sgpr_dispatch_id").directive("user_sgpr_dispatch_id").sgprs(2);
-    FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").directive("user_sgpr_flat_scratch_init").sgprs(2);
+    FLAT_SCRATCH_INIT = flag(PROPERTIES, 5, "enable_sgpr_flat_scratch_init").on(DescriptorFields::SCRATCH_SETUP).directive("user_sgpr_flat_scratch_init").sgprs(2);
     PRIVATE_SEGMENT_SIZE = flag(PROPERTIES, 6, "enable_sgpr_private_segment_size").directive("user_sgpr_private_segment_size").sgprs(1);
     KERNARG_PRELOAD = word(PRELOAD, 16, "kernarg_preload", Unit::Register);
     /// Number of SGPRs into which the hardware loads the first kernel arguments before the kernel starts, so
@@ -220,7 +220,8 @@ fields! {
     WAVEFRONT_SIZE32 = flag(PROPERTIES, 10, "enable_wavefront_size32").on(DescriptorFields::WAVEFRONT_SIZE32).directive("wavefront_size32").default(Default::Wave32);
     USES_DYNAMIC_STACK = flag(PROPERTIES, 11, "uses_dynamic_stack").directive("uses_dynamic_stack");
     COMPUTE_PGM_RSRC2 = word(RSRC2, 32, "compute_pgm_rsrc2", Unit::Register);
-    PRIVATE_SEGMENT_WAVEFRONT_OFFSET = flag(RSRC2, 0, "enable_sgpr_private_segment_wavefront_offset").directive("system_sgpr_private_segment_wavefront_offset");
+    PRIVATE_SEGMENT_WAVEFRONT_OFFSET = flag(RSRC2, 0, "enable_sgpr_private_segment_wavefront_offset").on(DescriptorFields::SCRATCH_SETUP).directive("system_sgpr_private_segment_wavefront_offset");
+    PRIVATE_SEGMENT = flag(RSRC2, 0, "enable_private_segment").on(DescriptorFields::PRIVATE_SEGMENT).directive("enable_private_segment");
     USER_SGPR_COUNT = bits(RSRC2, 1, 5, "user_sgpr_count", Unit::Count);
     TRAP_HANDLER = flag(RSRC2, 6, "enable_trap_handler");
     WORKGROUP_ID_X = flag(RSRC2, 7, "enable_sgpr_workgroup_id_x").directive("system_sgpr_workgroup_id_x").default_one();
@@ -366,9 +367,10 @@ impl Registers {
     /// numbered SGPRs.
     pub const fn extra_sgprs(&self, target: &Target) -> u32 {
         let extra = if self.vcc { 2 } else { 0 };
+        const ARCHITECTED: DescriptorFields = DescriptorFields::PRIVATE_SEGMENT;
         let facts = target.arch.descriptor.known();
         match (facts.sgprs_with_flat_scratch, facts.sgprs_with_xnack_mask) {
-            (Some(count), _) if self.flat_scratch => count,
+            (Some(count), _) if self.flat_scratch || facts.fields.contains(ARCHITECTED) => count,
             (_, Some(count)) if self.xnack_mask => count,
             _ => extra,
         }

@@ -48,13 +48,7 @@ impl Printer<'_> {
         if self.inst.mods.offset != 0 {
             write!(self.out, " offset:{}", self.inst.mods.offset)?;
         }
-        self.named_flags(&[
-            (ModFlags::GLC, " glc"),
-            (ModFlags::SLC, " slc"),
-            (ModFlags::DLC, " dlc"),
-            (ModFlags::SCC, " scc"),
-        ]);
-        Ok(())
+        self.cache_flags()
     }
 
     /// Prints a format by its name, if it has one. Before GFX10, a format has two parts, and a part that has

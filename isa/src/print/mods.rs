@@ -24,6 +24,7 @@ impl Printer<'_> {
             Encoding::Dpp => self.dpp(),
             Encoding::Dpp8 => self.dpp8(),
             Encoding::Ds => self.ds(),
+            Encoding::Mubuf if self.inst.op.row().ops.is_empty() => self.cache_flags(),
             Encoding::Mubuf => {
                 self.flags(&[
                     (ModFlags::IDXEN, " idxen"),
@@ -64,17 +65,20 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn cache_flags(&mut self) -> fmt::Result {
-        self.flags(&[
-            (ModFlags::GLC, " glc"),
-            (ModFlags::SLC, " slc"),
-            (ModFlags::DLC, " dlc"),
-            (ModFlags::SCC, " scc"),
-        ])
+    pub(super) fn cache_flags(&mut self) -> fmt::Result {
+        for &(flag, name) in self.inst.op.row().cache_modifiers(self.target) {
+            if self.inst.mods.flags.contains(flag) {
+                write!(self.out, " {name}")?;
+            }
+        }
+        Ok(())
     }
 
     fn memory_flags(&mut self) -> fmt::Result {
         self.cache_flags()?;
+        if self.inst.op.row().flags.contains(Flags::TO_LDS) {
+            return Ok(());
+        }
         self.flags(&[(ModFlags::LDS, " lds"), (ModFlags::TFE, " tfe")])
     }
 

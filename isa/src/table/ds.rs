@@ -159,5 +159,9 @@ rows! { DS, Ds;
     DS_READ_B128 "ds_read_b128" since(Gfx7, 0xff), [vdst(B128), vgpr(B32)], implicit R_EXEC, flags LOAD LGKM;
     DS_ADD_F64 "ds_add_f64" since(Gfx90a, 0x5c), [vgpr(B32), vgpr(B64)], implicit R_EXEC, flags ATOMIC LGKM NO_SCOPE;
     DS_ADD_RTN_F64 "ds_add_rtn_f64" since(Gfx90a, 0x7c), [vdst(B64), vgpr(B32), vgpr(B64)], implicit R_EXEC, flags ATOMIC LGKM NO_SCOPE;
-    DS_ORDERED_COUNT_ALIAS "ds_ordered_count" since(Gfx90a, 0xbf), [vdst(B32), vgpr(B32)], implicit R_EXEC R_M0, flags GDS_ONLY ORDERED EXP LGKM ALIAS;
+    DS_PK_ADD_F16 "ds_pk_add_f16" since(Gfx940, 0x17), [vgpr(B32), vgpr(B32)], implicit R_EXEC, flags ATOMIC LGKM;
+    DS_PK_ADD_BF16 "ds_pk_add_bf16" since(Gfx940, 0x18), [vgpr(B32), vgpr(B32)], implicit R_EXEC, flags ATOMIC LGKM;
+    DS_PK_ADD_RTN_F16 "ds_pk_add_rtn_f16" since(Gfx940, 0xb7), [vdst(B32), vgpr(B32), vgpr(B32)], implicit R_EXEC, flags ATOMIC LGKM;
+    DS_PK_ADD_RTN_BF16 "ds_pk_add_rtn_bf16" since(Gfx940, 0xb8), [vdst(B32), vgpr(B32), vgpr(B32)], implicit R_EXEC, flags ATOMIC LGKM;
+    DS_ORDERED_COUNT_ALIAS "ds_ordered_count" since(Gfx90a, 0xbf).until(Gfx940), [vdst(B32), vgpr(B32)], implicit R_EXEC R_M0, flags GDS_ONLY ORDERED EXP LGKM ALIAS;
 }

@@ -61,6 +61,9 @@ pub mod any {
         FLAT_ATOMIC_ADD_F64 "flat_atomic_add_f64" since(Gfx90a, 0x4f), [vdst(B64), vaddr(), vgpr(B64)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM NO_SCOPE;
         FLAT_ATOMIC_MIN_F64 "flat_atomic_min_f64" since(Gfx90a, 0x50), [vdst(B64), vaddr(), vgpr(B64)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM NO_SCOPE;
         FLAT_ATOMIC_MAX_F64 "flat_atomic_max_f64" since(Gfx90a, 0x51), [vdst(B64), vaddr(), vgpr(B64)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM NO_SCOPE;
+        FLAT_ATOMIC_ADD_F32 "flat_atomic_add_f32" since(Gfx940, 0x4d), [vdst(B32), vaddr(), vgpr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM;
+        FLAT_ATOMIC_PK_ADD_F16 "flat_atomic_pk_add_f16" since(Gfx940, 0x4e), [vdst(B32), vaddr(), vgpr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM;
+        FLAT_ATOMIC_PK_ADD_BF16 "flat_atomic_pk_add_bf16" since(Gfx940, 0x52), [vdst(B32), vaddr(), vgpr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags ATOMIC VM LGKM;
     }
 }
 
@@ -127,9 +130,15 @@ pub mod global {
         GLOBAL_ATOMIC_MAX_F64 "global_atomic_max_f64" since(Gfx90a, 0x51), [vdst(B64), vaddr(), vgpr(B64), saddr(B64)], implicit R_EXEC, flags ATOMIC VM NO_SCOPE;
         GLOBAL_ATOMIC_ADD_F32 "global_atomic_add_f32" since(Gfx9, 0x4d).until(Gfx10), [vdst(B32), vaddr(), vgpr(B32), saddr(B64)], implicit R_EXEC, flags ATOMIC VM NO_SCOPE, requires ATOMIC_FADD;
         GLOBAL_ATOMIC_PK_ADD_F16 "global_atomic_pk_add_f16" since(Gfx9, 0x4e).until(Gfx10), [vdst(B32), vaddr(), vgpr(B32), saddr(B64)], implicit R_EXEC, flags ATOMIC VM NO_SCOPE, requires ATOMIC_FADD;
+        GLOBAL_ATOMIC_PK_ADD_BF16 "global_atomic_pk_add_bf16" since(Gfx940, 0x52), [vdst(B32), vaddr(), vgpr(B32), saddr(B64)], implicit R_EXEC, flags ATOMIC VM;
         GLOBAL_ATOMIC_CSUB "global_atomic_csub" since(Gfx10_3, 0x34), [vdst(B32), vaddr(), vgpr(B32), saddr(B64)], implicit R_EXEC, flags ATOMIC VM;
         GLOBAL_LOAD_DWORD_ADDTID "global_load_dword_addtid" since(Gfx10_3, 0x16), [vdst(B32), saddr(B64)], implicit R_EXEC, flags LOAD VM NO_ADDR;
         GLOBAL_STORE_DWORD_ADDTID "global_store_dword_addtid" since(Gfx10_3, 0x17), [vgpr(B32), saddr(B64)], implicit R_EXEC, flags STORE VM NO_ADDR;
+        GLOBAL_LOAD_LDS_UBYTE "global_load_lds_ubyte" since(Gfx940, 0x26), [vaddr(), saddr(B64)], implicit R_EXEC R_M0, flags LOAD VM TO_LDS;
+        GLOBAL_LOAD_LDS_SBYTE "global_load_lds_sbyte" since(Gfx940, 0x27), [vaddr(), saddr(B64)], implicit R_EXEC R_M0, flags LOAD VM TO_LDS;
+        GLOBAL_LOAD_LDS_USHORT "global_load_lds_ushort" since(Gfx940, 0x28), [vaddr(), saddr(B64)], implicit R_EXEC R_M0, flags LOAD VM TO_LDS;
+        GLOBAL_LOAD_LDS_SSHORT "global_load_lds_sshort" since(Gfx940, 0x29), [vaddr(), saddr(B64)], implicit R_EXEC R_M0, flags LOAD VM TO_LDS;
+        GLOBAL_LOAD_LDS_DWORD "global_load_lds_dword" since(Gfx940, 0x2a), [vaddr(), saddr(B64)], implicit R_EXEC R_M0, flags LOAD VM TO_LDS;
     }
 }
 
@@ -159,6 +168,11 @@ pub mod scratch {
         SCRATCH_LOAD_SBYTE_D16_HI "scratch_load_sbyte_d16_hi" since(Gfx9, 0x23), [vdst_use(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
         SCRATCH_LOAD_SHORT_D16 "scratch_load_short_d16" since(Gfx9, 0x24), [vdst_use(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
         SCRATCH_LOAD_SHORT_D16_HI "scratch_load_short_d16_hi" since(Gfx9, 0x25), [vdst_use(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
+        SCRATCH_LOAD_LDS_UBYTE "scratch_load_lds_ubyte" since(Gfx940, 0x26), [vaddr(), saddr(B32)], implicit R_EXEC R_M0 R_FLAT_SCRATCH, flags LOAD VM TO_LDS;
+        SCRATCH_LOAD_LDS_SBYTE "scratch_load_lds_sbyte" since(Gfx940, 0x27), [vaddr(), saddr(B32)], implicit R_EXEC R_M0 R_FLAT_SCRATCH, flags LOAD VM TO_LDS;
+        SCRATCH_LOAD_LDS_USHORT "scratch_load_lds_ushort" since(Gfx940, 0x28), [vaddr(), saddr(B32)], implicit R_EXEC R_M0 R_FLAT_SCRATCH, flags LOAD VM TO_LDS;
+        SCRATCH_LOAD_LDS_SSHORT "scratch_load_lds_sshort" since(Gfx940, 0x29), [vaddr(), saddr(B32)], implicit R_EXEC R_M0 R_FLAT_SCRATCH, flags LOAD VM TO_LDS;
+        SCRATCH_LOAD_LDS_DWORD "scratch_load_lds_dword" since(Gfx940, 0x2a), [vaddr(), saddr(B32)], implicit R_EXEC R_M0 R_FLAT_SCRATCH, flags LOAD VM TO_LDS;
     }
 }
 

@@ -3,6 +3,7 @@
 //! All code that handles instructions uses these rows: encoder, decoder, printer, allocator, wait insertion,
 //! hazard mitigation and emulator.
 
+use crate::inst::ModFlags;
 use crate::target::{Feature, Target};
 
 mod address;
@@ -322,6 +323,11 @@ bitflags::bitflags! {
         const NO_SGPR = 1 << 26;
         /// A floating-point atomic that cannot have a scope wider than the device on gfx90a.
         const NO_SCOPE = 1 << 27;
+        /// FLAT: loads to LDS and has no result. [`ModFlags::LDS`] is always set, but has no bit and no text.
+        const TO_LDS = 1 << 28;
+        /// MUBUF: a cache operation whose scope `sc0` and `sc1` give, on processors with
+        /// [`Feature::SCOPES`].
+        const SCOPED = 1 << 29;
     }
 
     /// Modifiers that the VOP3/VOP3P encoding of an instruction accepts, in addition to `neg` and `abs` of
@@ -396,9 +402,23 @@ impl Row {
     }
 
     /// Returns whether the instruction is a floating-point atomic that cannot have a scope wider than the
-    /// device.
-    pub fn has_no_scope(&self) -> bool {
-        self.flags.contains(Flags::NO_SCOPE)
+    /// device on the processor.
+    pub fn has_no_scope(&self, target: &Target) -> bool {
+        self.flags.contains(Flags::NO_SCOPE) && !target.has(Feature::SCOPES)
+    }
+
+    /// Returns the cache modifiers that the instruction may have, with their names, in the order in which
+    /// LLVM prints the modifiers.
+    pub fn cache_modifiers(&self, target: &Target) -> &'static [(ModFlags, &'static str)] {
+        match target.has(Feature::SCOPES) && self.is_vmem() {
+            true => &[(ModFlags::GLC, "sc0"), (ModFlags::SLC, "nt"), (ModFlags::SCC, "sc1")],
+            false => &[
+                (ModFlags::GLC, "glc"),
+                (ModFlags::SLC, "slc"),
+                (ModFlags::DLC, "dlc"),
+                (ModFlags::SCC, "scc"),
+            ],
+        }
     }
 
     /// Returns whether the instruction has its sources in reverse order (`v_subrev_f32`, `v_lshlrev_b32`).

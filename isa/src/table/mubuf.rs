@@ -93,7 +93,8 @@ rows! { MUBUF, Mubuf;
     BUFFER_WBINVL1_SC "buffer_wbinvl1_sc" op(0x70).until(Gfx7), [], flags ORDERED;
     BUFFER_GL0_INV "buffer_gl0_inv" since(Gfx10, 0x71), [], flags ORDERED;
     BUFFER_GL1_INV "buffer_gl1_inv" since(Gfx10, 0x72), [], flags ORDERED;
-    BUFFER_WBL2 "buffer_wbl2" since(Gfx90a, 0x28), [], flags VM ORDERED;
-    BUFFER_INVL2 "buffer_invl2" since(Gfx90a, 0x29), [], flags ORDERED;
+    BUFFER_WBL2 "buffer_wbl2" since(Gfx90a, 0x28), [], flags VM ORDERED SCOPED;
+    BUFFER_INVL2 "buffer_invl2" since(Gfx90a, 0x29).until(Gfx940), [], flags ORDERED;
+    BUFFER_INV "buffer_inv" since(Gfx940, 0x29), [], flags ORDERED SCOPED;
     BUFFER_WBINVL1_ALIAS "buffer_wbinvl1" since(Gfx10, 0x71), [], flags ORDERED ALIAS;
 }

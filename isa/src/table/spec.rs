@@ -2,7 +2,7 @@
 
 pub(crate) use super::codes::{op, since};
 use super::{AddressParts, ImageAddress, Implicit, Kind, Num, OpSpec, Role};
-pub(crate) use crate::target::ArchId::{Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a};
+pub(crate) use crate::target::ArchId::{Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a, Gfx940};
 
 /// Interpretation of an operand's bits, and its width in dwords.
 #[derive(Clone, Copy)]

@@ -98,4 +98,5 @@ rows! { VOP1, Vop1;
     V_PIPEFLUSH "v_pipeflush" since(Gfx10, 0x1b), [], implicit VALU, flags ORDERED NO_E64 NO_SDWA NO_DPP;
     V_SWAPREL_B32 "v_swaprel_b32" since(Gfx10, 0x68), [vdst_use(B32), vdst_use(B32)], implicit VALU R_M0, flags NO_E64 NO_SDWA NO_DPP;
     V_ACCVGPR_MOV_B32 "v_accvgpr_mov_b32" since(Gfx90a, 0x52), [adst(B32), agpr(B32)], implicit VALU, flags NO_E64 NO_SDWA NO_DPP;
+    V_MOV_B64 "v_mov_b64" since(Gfx940, 0x38), [vdst(B64), src(B64)], implicit VALU, flags NO_SDWA DPP64;
 }

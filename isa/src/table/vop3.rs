@@ -116,6 +116,7 @@ rows! { VOP3, Vop3;
     V_MUL_LO_I32 "v_mul_lo_i32" op(0x16b).until(Gfx8).from(Gfx10, 0x16b).until(Gfx10_3), [vdst(I32), src(I32), src(I32)], implicit VALU, flags COMMUTES SLOW;
     V_FMA_LEGACY_F32 "v_fma_legacy_f32" since(Gfx10_3, 0x140), [vdst(F32), src(F32), src(F32), src(F32)], implicit FVALU, flags COMMUTES, caps CLAMP OMOD;
     V_MUL_LEGACY_F32_VOP3 "v_mul_legacy_f32" since(Gfx90a, 0x2a1), [vdst(F32), src(F32), src(F32)], implicit FVALU, flags COMMUTES, caps CLAMP OMOD;
+    V_LSHL_ADD_U64 "v_lshl_add_u64" since(Gfx940, 0x208), [vdst(U64), src(U64), src(U32), src(U64)], implicit VALU;
     V_XOR3_B32 "v_xor3_b32" since(Gfx10, 0x178), [vdst(B32), src(B32), src(B32), src(B32)], implicit VALU, flags COMMUTES;
     V_PERMLANE16_B32 "v_permlane16_b32" since(Gfx10, 0x377), [vdst_use(B32), vgpr(B32), ssrc(B32), ssrc(B32)], implicit VALU, caps PERMLANE;
     V_PERMLANEX16_B32 "v_permlanex16_b32" since(Gfx10, 0x378), [vdst_use(B32), vgpr(B32), ssrc(B32), ssrc(B32)], implicit VALU, caps PERMLANE;

@@ -1,11 +1,11 @@
 //! What the checker knows about a family.
 //!
-//! These facts are a reading of the manuals and of LLVM of its own, so that the checker is a second opinion on
-//! the compiler's waits and hazards: no package of the compile path asks for them.
+//! These facts are a reading of the manuals and of LLVM of its own, so that the checker is a second opinion
+//! on the compiler's waits and hazards: no package of the compile path asks for them.
 //!
 //! # Source
-//! Southern Islands ISA 4.4, Sea Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States" and
-//! "Data Dependency Resolution"; RDNA ISA 4.4; MI100 and MI200 ISA; the hazard recognizer of LLVM.
+//! Southern Islands ISA 4.4, Sea Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States"
+//! and "Data Dependency Resolution"; RDNA ISA 4.4; MI100 and MI200 ISA; the hazard recognizer of LLVM.
 
 /// Facts on which waits and hazards depend.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +70,8 @@ bitflags::bitflags! {
         /// All hazards of matrix instructions whose accumulation registers are a register file of their own
         /// (MI100 ISA). Only processors with matrix instructions have these hazards.
         const MATRIX_OWN_FILE = 1 << 19;
-        /// All hazards of matrix instructions, matrix instructions on doubles and dot products whose
-        /// accumulation registers are in the same register file as VGPRs (MI200 ISA).
+        /// All hazards of matrix instructions, including those on doubles, whose accumulation registers are
+        /// in the same register file as VGPRs (MI200 ISA).
         const MATRIX_UNIFIED_FILE = 1 << 20;
         /// `nsa-buffer`.
         const NSA_BUFFER = 1 << 21;
@@ -98,5 +98,11 @@ bitflags::bitflags! {
         const INST_PREFETCH = 1 << 31;
         /// `scratch-negative-offset`.
         const SCRATCH_NEGATIVE_OFFSET = 1 << 32;
+        /// `wide-store-data` with two wait states.
+        const WIDE_STORE_DATA_TWO = 1 << 33;
+        /// `dot-read`, `dot-factor` and `dot-write`.
+        const DOT_RESULT = 1 << 34;
+        /// `valu-sgpr-valu`, `valu-vgpr-readlane`, `valu-exec-lane`, `trans-valu` and `part-valu`.
+        const VALU_RESULT = 1 << 35;
     }
 }

@@ -21,10 +21,18 @@ bitflags::bitflags! {
         const SHARED_VGPRS = 1 << 5;
         /// `kernarg_preload`: the hardware loads the first kernel arguments into SGPRs.
         const KERNARG_PRELOAD = 1 << 6;
-        /// `accum_offset`: where accumulation registers begin in the register file that they share with VGPRs.
+        /// `accum_offset`: where accumulation registers begin in the register file that they share with
+        /// VGPRs.
         const ACCUM_OFFSET = 1 << 7;
         /// `tg_split`: the waves of a work-group may run on several compute units.
         const TG_SPLIT = 1 << 8;
+        /// The inputs with which a kernel sets up its private memory: `enable_sgpr_private_segment_buffer`,
+        /// `enable_sgpr_flat_scratch_init` and `enable_sgpr_private_segment_wavefront_offset`. Then
+        /// FLAT_SCRATCH is a register that a kernel can leave out.
+        const SCRATCH_SETUP = 1 << 9;
+        /// `enable_private_segment`: the hardware sets FLAT_SCRATCH to the address of the wave's private
+        /// memory. Then every kernel counts FLAT_SCRATCH among its SGPRs.
+        const PRIVATE_SEGMENT = 1 << 10;
     }
 }
 

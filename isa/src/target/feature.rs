@@ -122,6 +122,18 @@ bitflags::bitflags! {
         const TGSPLIT = 1 << 53;
         /// The work-item ids of all dimensions arrive in one VGPR.
         const PACKED_WORK_ITEM_IDS = 1 << 54;
+        /// Every store must have the scope of the system, because the processor does not keep its caches
+        /// coherent in another way (gfx940, gfx941).
+        const SYSTEM_STORES = 1 << 60;
+        /// Dot products of the VOP3P encoding take whole registers: `op_sel` and `op_sel_hi` have no other
+        /// values than their defaults.
+        const WHOLE_DOTS = 1 << 61;
+        /// Memory instructions say their scope with `sc0` and `sc1` and their reuse with `nt`, in the bits of
+        /// `glc`, `scc` and `slc`; so do the operations of the vector caches.
+        const SCOPES = 1 << 62;
+        /// A bit of SCRATCH instructions says whether a VGPR is part of the address, so that the address can
+        /// have a VGPR, an SGPR, both or neither.
+        const SCRATCH_VADDR = 1 << 63;
         /// Scratch accesses without any address register.
         const SCRATCH_NO_ADDRESS = 1 << 55;
         /// `v_pk_add_f32`, `v_pk_mul_f32`, `v_pk_fma_f32`, `v_pk_mov_b32`.

@@ -92,6 +92,8 @@ pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
     invalidate_outer: Some(op::BUFFER_GL1_INV),
     write_back: None,
     volatile_load: ModFlags::GLC.union(ModFlags::DLC),
+    volatile_store: ModFlags::empty(),
+    scope_bits: false,
     nontemporal_load: ModFlags::SLC,
     nontemporal_store: ModFlags::SLC,
     stores: StoreCounter::Vs,

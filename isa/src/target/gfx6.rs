@@ -28,7 +28,7 @@ pub(super) const ARCH: Arch = Arch {
     memory_model: Fact::Known(MEMORY_MODEL),
     hazards: Fact::Known(HAZARDS),
     descriptor: Fact::Known(DescriptorFacts {
-        fields: DescriptorFields::empty(),
+        fields: DescriptorFields::SCRATCH_SETUP,
         counts_sgprs: true,
         // LLVM's assembler counts FLAT_SCRATCH here although GFX6 does not have it.
         sgprs_with_flat_scratch: Some(4),
@@ -122,6 +122,8 @@ pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
     invalidate_outer: None,
     write_back: None,
     volatile_load: ModFlags::GLC,
+    volatile_store: ModFlags::empty(),
+    scope_bits: false,
     nontemporal_load: ModFlags::GLC.union(ModFlags::SLC),
     nontemporal_store: ModFlags::GLC.union(ModFlags::SLC),
     stores: StoreCounter::VmAndExp,

@@ -76,8 +76,10 @@ pub(super) const HAZARDS: Hazards = gfx8::HAZARDS.with(&[
     (Hazard::AccMoveThenMemory, 1),
 ]);
 
-pub(super) const DESCRIPTOR: DescriptorFacts =
-    DescriptorFacts { fields: DescriptorFields::FP16_OVERFLOW, ..gfx8::DESCRIPTOR };
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: gfx8::DESCRIPTOR.fields.union(DescriptorFields::FP16_OVERFLOW),
+    ..gfx8::DESCRIPTOR
+};
 
 /// Patterns of the encodings.
 pub(super) const PATTERNS: Patterns = gfx8::PATTERNS.with(Family::Vop3p, 0b1_1010_0111, 9, Field::new(16, 7));

@@ -23,7 +23,8 @@ pub(super) const CHECKS: Checks = Checks {
     hazards: gfx9::CHECKS
         .hazards
         .difference(KnownHazards::MATRIX_OWN_FILE)
-        .union(KnownHazards::MATRIX_UNIFIED_FILE),
+        .union(KnownHazards::MATRIX_UNIFIED_FILE)
+        .union(KnownHazards::DOT_RESULT),
     ..gfx9::CHECKS
 };
 

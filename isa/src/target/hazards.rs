@@ -85,11 +85,21 @@ pub enum Hazard {
     LdsBranchVmem,
     /// Vector memory, a branch, LDS.
     VmemBranchLds,
+    /// VALU writes an SGPR or VCC, VALU reads it.
+    ValuSgprThenValu,
+    /// VALU writes a VGPR, `v_readlane` or `v_readfirstlane` reads it.
+    ValuVgprThenReadLane,
+    /// VALU writes EXEC, then `v_readlane`, `v_readfirstlane` or `v_writelane`.
+    ValuExecThenLaneAccess,
+    /// A transcendental instruction writes a VGPR, another VALU instruction reads it.
+    TranscendentalThenValu,
+    /// VALU writes a part of a VGPR (SDWA, `op_sel`), VALU reads the VGPR.
+    PartOfVgprThenValu,
 }
 
 impl Hazard {
     /// Number of hazards.
-    pub const COUNT: usize = Hazard::VmemBranchLds as usize + 1;
+    pub const COUNT: usize = Hazard::PartOfVgprThenValu as usize + 1;
 }
 
 /// The hazards of a family.

@@ -17,6 +17,8 @@ pub enum ArchId {
     Gfx9,
     /// CDNA 2.
     Gfx90a,
+    /// CDNA 3.
+    Gfx940,
     /// RDNA 1.
     Gfx10,
     /// RDNA 2.
@@ -25,14 +27,15 @@ pub enum ArchId {
     Undefined,
 }
 
-use ArchId::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a, Undefined};
+use ArchId::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a, Gfx940, Undefined};
 
 impl ArchId {
     /// Number of identifiers.
     pub const COUNT: usize = Undefined as usize + 1;
 
     /// All families, in order.
-    pub const ALL: [ArchId; ArchId::COUNT] = [Gfx6, Gfx7, Gfx8, Gfx9, Gfx90a, Gfx10, Gfx10_3, Undefined];
+    pub const ALL: [ArchId; ArchId::COUNT] =
+        [Gfx6, Gfx7, Gfx8, Gfx9, Gfx90a, Gfx940, Gfx10, Gfx10_3, Undefined];
 
     /// Returns the family whose facts and instructions this family inherits, unless it says otherwise.
     pub const fn base(self) -> Option<ArchId> {
@@ -42,6 +45,7 @@ impl ArchId {
             Gfx8 => Some(Gfx7),
             Gfx9 => Some(Gfx8),
             Gfx90a => Some(Gfx9),
+            Gfx940 => Some(Gfx90a),
             Gfx10 => Some(Gfx9),
             Gfx10_3 => Some(Gfx10),
         }

@@ -25,6 +25,11 @@ pub struct MemoryModel {
     pub write_back: Option<Opcode>,
     /// Cache bits of a volatile load.
     pub volatile_load: ModFlags,
+    /// Cache bits of a volatile store.
+    pub volatile_store: ModFlags,
+    /// Whether atomic accesses and cache operations say their scope in cache bits. Then the L2s of one agent
+    /// need not be coherent either, and a cache operation concerns all caches up to its scope.
+    pub scope_bits: bool,
     /// Cache bits of a nontemporal load.
     pub nontemporal_load: ModFlags,
     /// Cache bits of a nontemporal store.
@@ -59,8 +64,8 @@ impl CacheLevels {
 /// The counter of vector memory operations that return nothing: stores, and atomics without result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreCounter {
-    /// `vmcnt`, in order with the operations that return something. `expcnt` also counts operations that store
-    /// data, until they have read the data.
+    /// `vmcnt`, in order with the operations that return something. `expcnt` also counts operations that
+    /// store data, until they have read the data.
     VmAndExp,
     /// `vmcnt`, in order with the operations that return something.
     Vm,

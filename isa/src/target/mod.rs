@@ -39,6 +39,7 @@ mod gfx7;
 mod gfx8;
 mod gfx9;
 mod gfx90a;
+mod gfx940;
 mod hazards;
 mod id;
 mod memory;
@@ -212,12 +213,13 @@ const fn on_by_default(processor: Target, features: Feature) -> Target {
 }
 
 /// The processors of each family.
-const FAMILIES: [&[Target]; 7] = [
+const FAMILIES: [&[Target]; 8] = [
     &gfx6::PROCESSORS,
     &gfx7::PROCESSORS,
     &gfx8::PROCESSORS,
     &gfx9::PROCESSORS,
     &gfx90a::PROCESSORS,
+    &gfx940::PROCESSORS,
     &gfx10::PROCESSORS,
     &gfx10_3::PROCESSORS,
 ];

@@ -20,7 +20,7 @@ pub fn is_graphics(family: Family) -> bool {
 
 /// Whether memory instructions have the bit `scc`, in the place of `tfe`.
 pub fn has_scc(target: &Target) -> bool {
-    target.name == "gfx90a"
+    target.has(Feature::UNIFIED_VGPRS)
 }
 
 /// One instruction.

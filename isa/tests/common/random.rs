@@ -81,7 +81,7 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
             inst.ops[0] = Operand::None;
         }
     }
-    if row.has_no_scope() {
+    if row.has_no_scope(target) {
         inst.mods.flags -= ModFlags::SCC;
     }
     if row.name.starts_with("v_accvgpr_write")
@@ -471,6 +471,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             let limit = 1 << (target.global_offset_bits.max(1) - 1);
             mods.offset = rng.pick(&[0, 4, limit - 1, -limit, -1]);
             mods.flags = flags(rng, hints(target, Family::Flat));
+            mods.flags.set(ModFlags::LDS, row.flags.contains(Flags::TO_LDS));
         }
         (Family::Vop3p, _) if row.caps.contains(Caps::MFMA) => {
             mods.abs = rng.pick(&[0, rng.state as u8 & 7]);
@@ -482,6 +483,9 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             let mix = row.caps.contains(Caps::MIX);
             mods.op_sel = rng.next() as u8 & all;
             mods.op_sel_hi = rng.pick(&[if mix { 0 } else { all }, rng.state as u8 & all]);
+            if target.has(Feature::WHOLE_DOTS) && row.name.starts_with("v_dot") {
+                (mods.op_sel, mods.op_sel_hi) = (0, all);
+            }
             let signs = if mix || floats == all { all } else { 0 };
             mods.neg = rng.next() as u8 & signs & (rng.next() as u8);
             mods.abs = rng.next() as u8 & signs & (rng.next() as u8);

@@ -4,7 +4,9 @@
 use super::{Breaks, Consumer, Insert, Producer, Rules};
 use crate::effects;
 use isa::table::{Family, Flags, Implicit, Kind};
-use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
+use isa::{
+    Counter, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, SdwaSel, Target, op,
+};
 use smallvec::SmallVec;
 
 /// Returns a pseudo-register, which stands for something in the hazard rules that is not a register. The
@@ -79,6 +81,14 @@ pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut
                 }
             });
         }
+        let part = writes_part(inst);
+        if part || is_transcendental(row.name) {
+            effects::explicit(inst, |access| {
+                if access.write && access.range.first.is_vgpr() {
+                    f(if part { Producer::WritesPart } else { Producer::Transcendental }, access.range);
+                }
+            });
+        }
         match inst.op {
             op::V_ACCVGPR_WRITE_B32 => f(Producer::MovesAgpr, ANYTHING),
             op::V_ACCVGPR_READ_B32 => {
@@ -111,6 +121,21 @@ pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut
     } else if row.implicit.contains(Implicit::WRITE_M0) {
         f(Producer::SaluWritesM0, M0);
     }
+}
+
+/// Returns whether an instruction writes a part of its destination register and keeps the rest.
+fn writes_part(inst: &MachInst) -> bool {
+    match inst.mods.lane {
+        Lane::Sdwa { dst, .. } => inst.op.family() != Family::Vopc && dst != SdwaSel::Dword,
+        _ => inst.op.family() != Family::Vop3p && inst.mods.op_sel & 8 != 0,
+    }
+}
+
+/// Returns whether an instruction with this name runs in the transcendental unit.
+fn is_transcendental(name: &str) -> bool {
+    ["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 fn vector_memory(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
@@ -311,6 +336,39 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
         Consumer::DivFmas if inst.op == op::V_DIV_FMAS_F32 || inst.op == op::V_DIV_FMAS_F64 => f(VCC),
         Consumer::Dpp if inst.form == Form::Dpp => {
             f(EXEC);
+            effects::explicit(inst, |access| {
+                if access.read && access.range.first.is_vgpr() {
+                    f(access.range);
+                }
+            });
+        }
+        Consumer::ValuReadsScalar if row.is_valu() => {
+            effects::explicit(inst, |access| {
+                if access.read && is_scalar(access.range) {
+                    f(access.range);
+                }
+            });
+            effects::all(target, inst, |access| {
+                if access.read && access.range.overlaps(VCC) {
+                    f(VCC);
+                }
+            });
+        }
+        Consumer::ReadLane if matches!(inst.op, op::V_READLANE_B32 | op::V_READFIRSTLANE_B32) => {
+            effects::explicit(inst, |access| {
+                if access.read && access.range.first.is_vgpr() {
+                    f(access.range);
+                }
+            });
+        }
+        Consumer::LaneAccess
+            if matches!(inst.op, op::V_READLANE_B32 | op::V_READFIRSTLANE_B32 | op::V_WRITELANE_B32) =>
+        {
+            f(EXEC)
+        }
+        Consumer::OrdinaryValu | Consumer::ValuReadsVgpr
+            if row.is_valu() && (consumer == Consumer::ValuReadsVgpr || !is_transcendental(row.name)) =>
+        {
             effects::explicit(inst, |access| {
                 if access.read && access.range.first.is_vgpr() {
                     f(access.range);

@@ -1,13 +1,13 @@
-//! Random kernel descriptors on every processor, beside LLVM: the same blocks are taken, and they give the same bytes.
-//! `KERNC_DESCRIPTORS=1000` sets how many blocks each processor gets.
+//! Random kernel descriptors on every processor, beside LLVM: the same blocks are taken, and they give the
+//! same bytes. `KERNC_DESCRIPTORS=1000` sets how many blocks each processor gets.
 
 use crate::common::{options, section, tool};
 use std::fmt::Write;
 use std::path::Path;
 use support::Random;
 
-/// Directives and the number of bits of what they take, as the guide and LLVM name them; those of later processors too,
-/// which all of ours must refuse.
+/// Directives and the number of bits of what they take, as the guide and LLVM name them; those of later
+/// processors too, which all of ours must refuse.
 const DIRECTIVES: [(&str, u32); 46] = [
     ("group_segment_fixed_size", 32),
     ("private_segment_fixed_size", 32),
@@ -166,7 +166,7 @@ fn random_descriptors() {
             let options = asm::Options { xnack, version: Some(5), ..options(target.name) };
             let mask = target.has(isa::Feature::XNACK) && xnack != Some(false);
             let blocks: Vec<String> = (0..BLOCKS)
-                .map(|k| block(&mut rng, &format!("k{k}"), target.name == "gfx90a", mask))
+                .map(|k| block(&mut rng, &format!("k{k}"), target.has(isa::Feature::UNIFIED_VGPRS), mask))
                 .collect();
             let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
             let mut taken = Vec::new();

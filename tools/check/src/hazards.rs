@@ -7,9 +7,9 @@
 //!
 //! # Source
 //! Each row names its source. Usually it is the chapter "Manually Inserted Wait States (NOPs)" of the manual
-//! (SI: Southern Islands ISA 4.5; CI: Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100 and MI200 ISA
-//! 4.5). Where no manual has the hazard, or the manual's wording is ambiguous, the row has the number with
-//! which LLVM 19 pads (`llvm`); `tests/hazards.rs` compares each row with LLVM.
+//! (SI: Southern Islands ISA 4.5; CI: Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100, MI200 and MI300
+//! ISA 4.5). Where no manual has the hazard, or the manual's wording is ambiguous, the row has the number
+//! with which LLVM 19 pads (`llvm`); `tests/hazards.rs` compares each row with LLVM.
 //!
 //! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number", because `vcc` has one name in a decoded instruction;
@@ -23,7 +23,7 @@ use crate::mai::MaiKind;
 use crate::regset::RegSet;
 use isa::table::Family;
 use isa::target::KnownHazards;
-use isa::{Feature, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
+use isa::{Feature, Lane, MachInst, ModFlags, Operand, Reg, RegRange, SdwaSel, Target, op};
 
 /// Role of the first instruction of a hazard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +73,10 @@ pub enum Producer {
     Dgemm,
     /// Matrix instruction on doubles directly after a VALU instruction that writes a VGPR.
     DgemmAfterValu,
+    /// Transcendental VALU instruction writes a VGPR.
+    Transcendental,
+    /// VALU writes a part of a VGPR: SDWA that writes a byte or a half, or `op_sel` of the destination.
+    PartOfVector,
 }
 
 /// Role of the second instruction of a hazard.
@@ -147,6 +151,14 @@ pub enum Consumer {
     DotFactor,
     /// The instruction is `v_fma_f64` or `v_fmac_f64`.
     Fma64,
+    /// VALU reads a scalar register or VCC.
+    ValuReadsScalar,
+    /// `v_readlane` or `v_readfirstlane` reads a VGPR.
+    ReadLane,
+    /// `v_readlane`, `v_readfirstlane` or `v_writelane`, which need the new EXEC.
+    LaneExec,
+    /// VALU, other than a transcendental instruction, reads a VGPR.
+    OrdinaryVector,
 }
 
 /// Returns the roles of a first instruction that are in a mask, as numbers of [`Producer`].
@@ -229,6 +241,10 @@ pub(crate) const ALL: Processors = having(KnownHazards::empty());
 const OWN_FILE: Processors = Processors { hazard: KnownHazards::MATRIX_OWN_FILE, requires: Feature::MAI };
 /// Processors with matrix instructions whose accumulation registers are in the same register file as VGPRs.
 const UNIFIED_FILE: Processors = having(KnownHazards::MATRIX_UNIFIED_FILE);
+/// Processors that do not keep the results of dot products apart from other instructions.
+const DOT_RESULT: Processors = having(KnownHazards::DOT_RESULT);
+/// Processors that do not keep all results of VALU instructions apart from later VALU instructions.
+const VALU_RESULT: Processors = having(KnownHazards::VALU_RESULT);
 
 const fn rule(
     id: &'static str,
@@ -273,6 +289,7 @@ pub static RULES: &[Rule] = &[
     rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, having(H::SALU_M0_MESSAGE), "GCN3; Vega"),
     manual(rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, having(H::SALU_M0_LDS_DMA), "Vega")),
     rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 1, having(H::WIDE_STORE_DATA), "CI; GCN3; Vega"),
+    rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 2, having(H::WIDE_STORE_DATA_TWO), "MI300; llvm"),
     rule("setreg-getreg", "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, 2, having(H::SETREG_GETREG), "SI; CI; GCN3; Vega"),
     rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 1, having(H::SETREG_SETREG_ONE), "SI; CI"),
     rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 2, having(H::SETREG_SETREG_TWO), "GCN3; Vega"),
@@ -333,11 +350,17 @@ pub static RULES: &[Rule] = &[
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum2, C::Writes, 1, UNIFIED_FILE, "MI200; llvm"),
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum8, C::Writes, 7, UNIFIED_FILE, "MI200; llvm"),
     rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum16, C::Writes, 15, UNIFIED_FILE, "MI200; llvm"),
-    with_condition(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, UNIFIED_FILE, "MI200; llvm"), When::OtherOperation),
-    with_condition(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, UNIFIED_FILE, "MI200; llvm"), When::SameOperation),
-    with_condition(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, UNIFIED_FILE, "MI200; llvm"), When::OtherOperation),
+    with_condition(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, DOT_RESULT, "MI200; llvm"), When::OtherOperation),
+    with_condition(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, DOT_RESULT, "MI200; llvm"), When::SameOperation),
+    with_condition(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, DOT_RESULT, "MI200; llvm"), When::OtherOperation),
     rule("dgemm-fma64", "matrix instruction on doubles, v_fma_f64", P::Dgemm, C::Fma64, 2, UNIFIED_FILE, "MI200; llvm"),
     rule("valu-dgemm-memory", "VALU writes VGPR, matrix instruction on doubles, memory instruction reads it", P::DgemmAfterValu, C::MemoryVector, 1, UNIFIED_FILE, "llvm"),
+    // gfx940.
+    rule("valu-sgpr-valu", "VALU writes SGPR or VCC, VALU reads it", P::ValuScalar, C::ValuReadsScalar, 2, VALU_RESULT, "MI300; llvm"),
+    rule("valu-vgpr-readlane", "VALU writes VGPR, v_readlane or v_readfirstlane reads it", P::ValuVector, C::ReadLane, 1, VALU_RESULT, "MI300; llvm"),
+    rule("valu-exec-lane", "VALU writes EXEC, v_readlane, v_readfirstlane or v_writelane", P::ValuScalar, C::LaneExec, 4, VALU_RESULT, "MI300; llvm"),
+    rule("trans-valu", "transcendental instruction writes VGPR, another VALU instruction reads it", P::Transcendental, C::OrdinaryVector, 1, VALU_RESULT, "MI300; llvm"),
+    rule("part-valu", "VALU writes a part of a VGPR, VALU reads it", P::PartOfVector, C::ValuVector, 1, VALU_RESULT, "MI300; llvm"),
     // GFX10.
     rule("nsa-buffer", "image instruction with a scattered address, buffer access with a large offset", P::LongNsa, C::OddBuffer, 1, having(H::NSA_BUFFER), "llvm"),
     rule("fp-atomic-denorm", "float atomic, s_denorm_mode", P::FpAtomic, C::DenormMode, 3, having(H::FP_ATOMIC_DENORM), "llvm"),
@@ -351,7 +374,12 @@ const M0: RegRange = registers_from(Reg::M0, 1);
 /// Returns the roles of an instruction as two masks: its roles as the first instruction of hazards (bits of
 /// [`Producer`]), and its roles as the second instruction (bits of [`Consumer`]).
 pub(crate) fn roles(target: &Target, effects: &Effects, inst: &MachInst) -> (u64, u64) {
-    (produces(effects, inst), consumes(target, effects, inst))
+    let (mut first, mut second) = (produces(effects, inst), consumes(target, effects, inst));
+    if effects.kinds.contains(Kinds::VALU) && VALU_RESULT.contains(target) {
+        let (produced, consumed) = valu_result_roles(effects, inst);
+        (first, second) = (first | produced, second | consumed);
+    }
+    (first, second)
 }
 
 fn produces(effects: &Effects, inst: &MachInst) -> u64 {
@@ -443,6 +471,28 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     bits
 }
 
+/// Returns the roles of a VALU instruction in the hazards of VALU results, as [`roles`] does.
+fn valu_result_roles(effects: &Effects, inst: &MachInst) -> (u64, u64) {
+    let name = inst.op.row().name;
+    let transcendental = TRANSCENDENTAL.iter().any(|start| name.starts_with(start));
+    let part = match inst.mods.lane {
+        Lane::Sdwa { dst, .. } => dst != SdwaSel::Dword && inst.op.family() != Family::Vopc,
+        _ => inst.mods.op_sel & 8 != 0 && inst.op.family() != Family::Vop3p,
+    };
+    let reads_lane = matches!(inst.op, op::V_READLANE_B32 | op::V_READFIRSTLANE_B32);
+    let reads_vector = effects.reads.intersects(&RegSet::VECTOR);
+    let first =
+        u64::from(transcendental) << P::Transcendental as u32 | u64::from(part) << P::PartOfVector as u32;
+    let second = u64::from(effects.reads.intersects(&RegSet::SCALAR)) << C::ValuReadsScalar as u32
+        | u64::from(reads_lane) << C::ReadLane as u32
+        | u64::from(reads_lane || inst.op == op::V_WRITELANE_B32) << C::LaneExec as u32
+        | u64::from(!transcendental && reads_vector) << C::OrdinaryVector as u32;
+    (first, second)
+}
+
+/// Beginnings of the names of the instructions that run in the transcendental unit.
+const TRANSCENDENTAL: [&str; 7] = ["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"];
+
 /// Returns the registers that the first instruction of a hazard accesses in its role `producer`, and that the
 /// second instruction must not access too early. For a role that consists of two instructions, `via` is the
 /// instruction before the first one.
@@ -466,14 +516,14 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {
-        C::VmemScalar => {
+        C::VmemScalar | C::ValuReadsScalar => {
             effects.reads.and(&RegSet::SCALAR).without(&RegSet::from_range(registers_from(Reg::EXEC, 2)))
         }
         C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
         C::LaneSelect => RegSet::from_range(effects.aux),
         C::DivFmas => RegSet::from_range(registers_from(Reg::VCC, 2)),
         C::VmemExec => effects.reads.and(&RegSet::from_range(registers_from(Reg::EXEC, 2))),
-        C::DppExec | C::MaiExec => RegSet::from_range(registers_from(Reg::EXEC, 2)),
+        C::DppExec | C::MaiExec | C::LaneExec => RegSet::from_range(registers_from(Reg::EXEC, 2)),
         C::ZeroFlag => {
             let mut set = RegSet::EMPTY;
             for (flag, mask) in [(Reg::VCCZ, Reg::VCC), (Reg::EXECZ, Reg::EXEC)] {
@@ -498,9 +548,14 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
         C::MfmaSum | C::DgemmSum => vector(&RegSet::from_range(effects.mai.c)),
         C::DppVector => vector(&RegSet::from_range(effects.aux)),
         C::DppOwn => vector(&effects.reads).without(&RegSet::from_range(effects.aux)),
-        C::MaiVector | C::AccReads | C::MemoryVector | C::MemoryOrExportVector | C::ValuVector | C::Reads => {
-            vector(&effects.reads)
-        }
+        C::MaiVector
+        | C::AccReads
+        | C::MemoryVector
+        | C::MemoryOrExportVector
+        | C::ValuVector
+        | C::Reads
+        | C::ReadLane
+        | C::OrdinaryVector => vector(&effects.reads),
     }
 }
 

@@ -1,5 +1,6 @@
-//! Every hazard rule, on every processor: two instructions with one wait state too few, and with just enough. LLVM's hazard
-//! recognizer is the judge of the number, where `llc-19` is installed; the numbers are recorded in the cases.
+//! Every hazard rule, on every processor: two instructions with one wait state too few, and with just enough.
+//! LLVM's hazard recognizer is the judge of the number, where `llc-19` is installed; the numbers are recorded
+//! in the cases.
 
 #[path = "common/cases.rs"]
 mod cases;
@@ -128,7 +129,8 @@ fn vccz() {
 
 /// Reports of clauses under XNACK.
 fn clauses(target: &'static Target, xnack: bool, text: &str) -> usize {
-    let found = straight(target, xnack, text);
+    let glc = if target.has(Feature::SCOPES) { " sc0" } else { " glc" };
+    let found = straight(target, xnack, &text.replace(" glc", glc));
     found.iter().filter(|finding| finding.id().starts_with("xnack-clause")).count()
 }
 
@@ -149,7 +151,8 @@ fn words(letters: Letters) -> Vec<String> {
     pairs.into_iter().chain(triples).collect()
 }
 
-/// Loads in a clause that overwrite an address, another's or their own, and stores behind loads. A load alone may do so.
+/// Loads in a clause that overwrite an address, another's or their own, and stores behind loads. A load alone
+/// may do so.
 #[test]
 fn clauses_under_xnack() {
     let found = |processor: &str, xnack, letters, word: &str| {
@@ -247,8 +250,8 @@ fn llc() -> Option<PathBuf> {
     found
 }
 
-/// What LLVM makes of a function of MIR for each body: its lines. LLVM 19 dies of some instructions on some processors;
-/// halving finds them.
+/// What LLVM makes of a function of MIR for each body: its lines. LLVM 19 dies of some instructions on some
+/// processors; halving finds them.
 fn llvm(llc: &Path, target: &Target, xnack: bool, bodies: &[&str]) -> Vec<Option<Vec<String>>> {
     let mut text = String::new();
     for (number, body) in bodies.iter().enumerate() {
@@ -383,8 +386,8 @@ fn broken_clauses() {
     }
 }
 
-/// What stands between may take longer than the wait states that it counts for: a matrix instruction before another one, and a product of
-/// 32 bits before anything.
+/// What stands between may take longer than the wait states that it counts for: a matrix instruction before
+/// another one, and a product of 32 bits before anything.
 #[test]
 fn what_takes_longer_makes_a_matrix_hazard_less_certain() {
     let levels = |processor: &str, text: &str| -> Vec<String> {

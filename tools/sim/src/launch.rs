@@ -18,7 +18,7 @@ use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::{Wave, reg};
 use codeobj::disasm::Lines;
-use isa::{Feature, Subtarget, Target};
+use isa::{Feature, FlatScratch, Subtarget, Target};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Initial value of registers, LDS and scratch that a program has not written. As an address, number or
@@ -489,8 +489,10 @@ impl Launch<'_> {
             let waves = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
             values.push(u32::from(number == 0) << 31 | waves & 63);
         }
-        if descriptor.scratch_enabled() {
-            values.push(wave_offset);
+        match self.target.arch.addressing.flat_scratch {
+            _ if !descriptor.scratch_enabled() => {}
+            FlatScratch::Architected => wave.set_pair(wave.flat_scratch.into(), wave.scratch_base),
+            _ => values.push(wave_offset),
         }
         wave.sgpr[..values.len()].copy_from_slice(&values);
     }

@@ -9,7 +9,7 @@ use crate::exec::rules::{Denormals, Rules, rules};
 use crate::exec::{self, Handler};
 use isa::decode::{DecodeError, Decoder};
 use isa::table::{Family, Flags, Num, Role, Row};
-use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
+use isa::{Feature, Form, Lane, MachInst, ModFlags, Operand, Target};
 
 /// A decoded source operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -192,6 +192,7 @@ impl Op {
         op.rules = rules(target, row);
         exec::lds_direct::prepare(&mut op);
         op.set_modifiers(inst);
+        op.flags = cache_flags(target, row, op.flags);
         if row.flags.contains(Flags::ATOMIC) {
             op.atomic = Atomic::of_name(row.name).unwrap_or_default();
             let in_memory = row.family != Family::Ds;
@@ -246,6 +247,17 @@ impl Op {
         }
         self.src_plain = !self.src_modified && self.rules.denormals != Denormals::Flush;
     }
+}
+
+/// Returns the flags of an instruction with the cache bits in the meaning that they have without scopes. On
+/// processors with scopes, a load or store whose scope is wider than the wave bypasses the first-level cache
+/// (CDNA 3 ISA, "Memory Scopes"), as `glc` makes a load do on other processors.
+pub(crate) fn cache_flags(target: &Target, row: &Row, flags: ModFlags) -> ModFlags {
+    let has_scope = target.has(Feature::SCOPES)
+        && row.is_vmem()
+        && !row.flags.contains(Flags::ATOMIC)
+        && flags.intersects(ModFlags::GLC | ModFlags::SCC);
+    if has_scope { flags | ModFlags::GLC } else { flags }
 }
 
 /// Returns the number of VGPRs of an operand.

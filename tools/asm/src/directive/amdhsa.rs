@@ -187,7 +187,9 @@ impl Assembler {
             "next_free_sgpr" => block.next_free_sgpr = Some(limit(u32::MAX.into())?),
             "user_sgpr_count" => block.user_sgpr_count = Some(limit(31)?),
             "reserve_vcc" => block.reserve_vcc = Some(flag()?),
-            "reserve_flat_scratch" if target.version.0 >= 7 => block.reserve_flat_scratch = Some(flag()?),
+            "reserve_flat_scratch" if target.version.0 >= 7 && !fields::PRIVATE_SEGMENT.on.has(target) => {
+                block.reserve_flat_scratch = Some(flag()?)
+            }
             "reserve_xnack_mask" if target.version.0 >= 8 => block.reserve_xnack_mask = Some(flag()?),
             "accum_offset" if target.has(Feature::UNIFIED_VGPRS) => match limit(256)? {
                 offset if offset >= 4 && offset.is_multiple_of(4) => block.accum_offset = Some(offset),

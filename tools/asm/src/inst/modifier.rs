@@ -4,7 +4,7 @@ use super::{function, graphics};
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use isa::{Feature, ModFlags, SdwaSel, Target};
+use isa::{Feature, ModFlags, Row, SdwaSel, Target};
 
 /// The modifiers of a line as the source gives them. They are read before the instruction is known, so they
 /// have not been checked yet.
@@ -13,6 +13,9 @@ pub(super) struct Written {
     pub flags: ModFlags,
     /// Flags that the text turns off.
     denied: ModFlags,
+    /// The modifiers of a single word that the line contains so far, as a bit set. Bit `n` stands for entry
+    /// `n` of `FLAGS`.
+    words: u32,
     /// The modifiers with a value that the line contains so far, as a bit set. Bit `n` stands for entry `n`
     /// of `KEYS`.
     seen: u32,
@@ -57,12 +60,16 @@ pub(super) struct Dpp {
     pub lanes: Option<u32>,
 }
 
-/// Modifiers that consist of a single word.
-const FLAGS: [(&str, ModFlags); 21] = [
+/// Modifiers that consist of a single word. The first `CACHE_FLAGS` of them are cache modifiers, of which a
+/// processor has only some.
+const FLAGS: [(&str, ModFlags); 24] = [
     ("glc", ModFlags::GLC),
     ("slc", ModFlags::SLC),
     ("dlc", ModFlags::DLC),
     ("scc", ModFlags::SCC),
+    ("sc0", ModFlags::GLC),
+    ("nt", ModFlags::SLC),
+    ("sc1", ModFlags::SCC),
     ("clamp", ModFlags::CLAMP),
     ("offen", ModFlags::OFFEN),
     ("idxen", ModFlags::IDXEN),
@@ -81,6 +88,13 @@ const FLAGS: [(&str, ModFlags); 21] = [
     ("compr", ModFlags::COMPR),
     ("high", ModFlags::HIGH),
 ];
+
+const CACHE_FLAGS: usize = 7;
+
+fn flag_by_name(name: &str) -> Option<(usize, ModFlags)> {
+    let at = FLAGS.iter().position(|(text, _)| *text == name)?;
+    Some((at, FLAGS[at].1))
+}
 
 const SELECTIONS: [(&str, SdwaSel); 7] = [
     ("BYTE_0", SdwaSel::Byte0),
@@ -101,6 +115,14 @@ impl Written {
     pub fn has(&self, key: &str) -> bool {
         self.seen != 0
             && KEYS.iter().position(|known| *known == key).is_some_and(|at| self.seen >> at & 1 != 0)
+    }
+
+    /// Returns whether all cache modifiers of the line have the names that the instruction accepts on the
+    /// processor.
+    pub fn names_caches_as(&self, target: &Target, row: &Row) -> bool {
+        let known = row.cache_modifiers(target);
+        let written = FLAGS[..CACHE_FLAGS].iter().enumerate().filter(|(at, _)| self.words >> at & 1 != 0);
+        written.map(|(_, &(name, flag))| (flag, name)).all(|modifier| known.contains(&modifier))
     }
 
     fn sdwa(&mut self) -> &mut Sdwa {
@@ -127,22 +149,24 @@ pub(super) fn modifier(
         cur.pos = behind.pos + 1;
         return once(asm, mods, cur, name, start).map(|()| true);
     }
-    if let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == name) {
-        if (mods.flags | mods.denied).contains(*flag) {
+    if let Some((at, flag)) = flag_by_name(name) {
+        if (mods.flags | mods.denied).contains(flag) {
             return Err(error(start..cur.pos, format!("`{name}` is given twice")));
         }
-        mods.flags |= *flag;
+        mods.flags |= flag;
+        mods.words |= 1 << at;
         return Ok(true);
     }
     // A flag can be turned off with the prefix `no`.
     if let Some(rest) = name.strip_prefix("no")
-        && let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == rest)
+        && let Some((at, flag)) = flag_by_name(rest)
     {
-        let is_twice = (mods.flags | mods.denied).contains(*flag);
-        if is_twice || !asm.settings.target.is_some_and(|target| has_flag(target, *flag)) {
+        let is_twice = (mods.flags | mods.denied).contains(flag);
+        if is_twice || !asm.settings.target.is_some_and(|target| has_flag(target, flag)) {
             return Err(error(start..cur.pos, format!("`{name}` cannot stand here")));
         }
-        mods.denied |= *flag;
+        mods.denied |= flag;
+        mods.words |= 1 << at;
         return Ok(true);
     }
     match name {

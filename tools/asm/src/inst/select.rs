@@ -413,9 +413,18 @@ fn modifiers(
         row.family == Family::Smem && matches!(inst.operands().last(), Some(Operand::Reg(_)));
     let mods = &mut inst.mods;
     mods.flags = written.flags;
-    if row.has_no_scope() && target.arch.layout.has_flag(ModFlags::SCC) {
+    if !written.names_caches_as(target, row) {
+        return Err("the instruction has other cache modifiers on this processor");
+    }
+    if row.has_no_scope(target) && target.arch.layout.has_flag(ModFlags::SCC) {
         // The flag is accepted but has no meaning.
         mods.flags -= ModFlags::SCC;
+    }
+    if row.flags.contains(Flags::TO_LDS) {
+        if mods.flags.contains(ModFlags::LDS) {
+            return Err("the name of the instruction says that it loads to LDS");
+        }
+        mods.flags |= ModFlags::LDS;
     }
     if row.has_mask_out() && !target.has(isa::Feature::INT_CLAMP) && !row.caps.contains(Caps::INT_CLAMP) {
         // The field of this bit contains the mask.
@@ -455,6 +464,11 @@ fn modifiers(
         mods.op_sel = below | u8::from(destination) << 3;
     }
     packed_modifiers(mods, row, written, sources)?;
+    let is_whole =
+        target.has(isa::Feature::WHOLE_DOTS) && row.family == Family::Vop3p && row.name.starts_with("v_dot");
+    if is_whole && (mods.op_sel != 0 || mods.op_sel_hi != (1 << sources.count) - 1) {
+        return Err("dot products select no halves on this processor");
+    }
     if let Some([cbsz, abid, blgp]) = written.matrix {
         if !row.caps.contains(Caps::MFMA) {
             return Err("`cbsz`, `abid` and `blgp` are for matrix instructions");

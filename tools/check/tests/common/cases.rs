@@ -80,13 +80,13 @@ pub static CASES: &[Case] = &[
         &[("gfx9", "salu-m0-lds-dma", 1)]),
     case("buffer_store_dwordx4 v[0:3], off, s[0:3], 0\nv_mov_b32_e32 v2, 0",
         "BUFFER_STORE_DWORDX4_OFFSET $vgpr0_vgpr1_vgpr2_vgpr3, $sgpr0_sgpr1_sgpr2_sgpr3, 0, 0, 0, 0, implicit $exec\n$vgpr2 = V_MOV_B32_e32 0, implicit $exec",
-        &[("gfx7 gfx8 gfx9", "wide-store-data", 1)]),
+        &[("gfx94", "wide-store-data", 2), ("gfx7 gfx8 gfx9", "wide-store-data", 1)]),
     case("buffer_store_dwordx4 v[0:3], off, s[0:3], s8\nv_mov_b32_e32 v2, 0",
         "BUFFER_STORE_DWORDX4_OFFSET $vgpr0_vgpr1_vgpr2_vgpr3, $sgpr0_sgpr1_sgpr2_sgpr3, $sgpr8, 0, 0, 0, implicit $exec\n$vgpr2 = V_MOV_B32_e32 0, implicit $exec",
         &[]),
     case("flat_store_dwordx4 v[0:1], v[2:5]\nv_mov_b32_e32 v4, 0",
         "FLAT_STORE_DWORDX4 $vgpr0_vgpr1, $vgpr2_vgpr3_vgpr4_vgpr5, 0, 0, implicit $exec, implicit $flat_scr\n$vgpr4 = V_MOV_B32_e32 0, implicit $exec",
-        &[("gfx7 gfx8 gfx9", "wide-store-data", 1)]),
+        &[("gfx94", "wide-store-data", 2), ("gfx7 gfx8 gfx9", "wide-store-data", 1)]),
     case("flat_store_dwordx2 v[0:1], v[2:3]\nv_mov_b32_e32 v2, 0",
         "FLAT_STORE_DWORDX2 $vgpr0_vgpr1, $vgpr2_vgpr3, 0, 0, implicit $exec, implicit $flat_scr\n$vgpr2 = V_MOV_B32_e32 0, implicit $exec",
         &[]),
@@ -199,16 +199,46 @@ pub static CASES: &[Case] = &[
     // Dot products.
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_mov_b32_e32 v5, v0",
         "$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr5 = V_MOV_B32_e32 $vgpr0, implicit $exec",
-        &[("gfx90a", "dot-read", 3)]),
+        &[("gfx90a gfx94", "dot-read", 3)]),
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_dot4_i32_i8 v4, v0, v2, v3",
         "$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr4 = V_DOT4_I32_I8 8, $vgpr0, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec",
-        &[("gfx90a", "dot-factor", 3)]),
+        &[("gfx90a gfx94", "dot-factor", 3)]),
+    // LLVM takes `op_sel_hi` of a packed instruction (8) for `op_sel` of the destination in its rule `part-valu`, so the
+    // first operand has none here.
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_dot4_i32_i8 v0, v1, v2, v0",
-        "$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr0, 0, 0, 0, 0, 0, implicit $exec",
+        "$vgpr0 = V_DOT4_I32_I8 0, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr0, 0, 0, 0, 0, 0, implicit $exec",
         &[]),
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_mov_b32_e32 v0, 0",
         "$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr0 = V_MOV_B32_e32 0, implicit $exec",
-        &[("gfx90a", "dot-write", 3)]),
+        &[("gfx90a gfx94", "dot-write", 3)]),
+    // Results of VALU instructions.
+    case("v_cmp_eq_u32_e32 vcc, v0, v1\nv_cndmask_b32_e32 v2, v3, v4, vcc",
+        "V_CMP_EQ_U32_e32 $vgpr0, $vgpr1, implicit-def $vcc, implicit $exec\n$vgpr2 = V_CNDMASK_B32_e32 $vgpr3, $vgpr4, implicit $vcc, implicit $exec",
+        &[("gfx94", "valu-sgpr-valu", 2)]),
+    case("v_readfirstlane_b32 s4, v0\nv_add_u32_e64 v2, v3, s4",
+        "$sgpr4 = V_READFIRSTLANE_B32 $vgpr0, implicit $exec\n$vgpr2 = V_ADD_U32_e64 $vgpr3, $sgpr4, 0, implicit $exec",
+        &[("gfx94", "valu-sgpr-valu", 2)]),
+    case("v_mov_b32_e32 v0, 0\nv_readfirstlane_b32 s4, v0",
+        "$vgpr0 = V_MOV_B32_e32 0, implicit $exec\n$sgpr4 = V_READFIRSTLANE_B32 $vgpr0, implicit $exec",
+        &[("gfx94", "valu-vgpr-readlane", 1)]),
+    case("v_mov_b32_e32 v0, 0\nv_readlane_b32 s4, v0, 3",
+        "$vgpr0 = V_MOV_B32_e32 0, implicit $exec\n$sgpr4 = V_READLANE_B32 $vgpr0, 3",
+        &[("gfx94", "valu-vgpr-readlane", 1)]),
+    case("v_cmpx_eq_u32_e32 vcc, v0, v1\nv_readfirstlane_b32 s4, v2",
+        "V_CMPX_EQ_U32_e32 $vgpr0, $vgpr1, implicit-def $exec, implicit-def $vcc, implicit $exec\n$sgpr4 = V_READFIRSTLANE_B32 $vgpr2, implicit $exec",
+        &[("gfx94", "valu-exec-lane", 4)]),
+    case("v_cmpx_eq_u32_e32 vcc, v0, v1\nv_writelane_b32 v2, 0, 3",
+        "V_CMPX_EQ_U32_e32 $vgpr0, $vgpr1, implicit-def $exec, implicit-def $vcc, implicit $exec\n$vgpr2 = V_WRITELANE_B32 0, 3, $vgpr2",
+        &[("gfx94", "valu-exec-lane", 4)]),
+    case("v_rcp_f32_e32 v0, v1\nv_mov_b32_e32 v2, v0",
+        "$vgpr0 = V_RCP_F32_e32 $vgpr1, implicit $mode, implicit $exec\n$vgpr2 = V_MOV_B32_e32 $vgpr0, implicit $exec",
+        &[("gfx94", "trans-valu", 1)]),
+    case("v_rcp_f32_e32 v0, v1\nv_rcp_f32_e32 v2, v0",
+        "$vgpr0 = V_RCP_F32_e32 $vgpr1, implicit $mode, implicit $exec\n$vgpr2 = V_RCP_F32_e32 $vgpr0, implicit $mode, implicit $exec",
+        &[]),
+    case("v_mov_b32_sdwa v0, v1 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD\nv_mov_b32_e32 v2, v0",
+        "$vgpr0 = V_MOV_B32_sdwa 0, $vgpr1, 0, 5, 2, 6, implicit $exec, implicit $vgpr0(tied-def 0)\n$vgpr2 = V_MOV_B32_e32 $vgpr0, implicit $exec",
+        &[("gfx94", "part-valu", 1)]),
     // GFX10.
     case("global_atomic_fmin v[0:1], v2, off\ns_denorm_mode 0",
         "GLOBAL_ATOMIC_FMIN $vgpr0_vgpr1, $vgpr2, 0, 0, implicit $exec\nS_DENORM_MODE 0, implicit-def $mode, implicit $mode",
@@ -251,8 +281,8 @@ pub static EVENTS: &[Event] = &[
         on: RDNA1, id: "lds-branch-vmem-war", mitigation: "s_waitcnt_vscnt null, 0x0", inserted: "S_WAITCNT_VSCNT" },
 ];
 
-/// Memory instructions of which clauses are made that XNACK may replay: a letter for each, assembly, MIR. Each letter of a word
-/// is an instruction, so that clauses are words.
+/// Memory instructions of which clauses are made that XNACK may replay: a letter for each, assembly, MIR.
+/// Each letter of a word is an instruction, so that clauses are words.
 pub type Letters = &'static [(char, &'static str, &'static str)];
 
 /// Scalar memory. `a` and `d` read what `b` and `o` write; `o` overwrites its own address.
@@ -265,7 +295,8 @@ pub static SCALAR_CLAUSES: Letters = &[
     ('i', "s_dcache_inv", "S_DCACHE_INV"),
 ];
 
-/// Vector memory. `b` and `o` write what most read, `o` its own address; `w` overwrites the data of `s` and of the atomics.
+/// Vector memory. `b` and `o` write what most read, `o` its own address; `w` overwrites the data of `s` and
+/// of the atomics.
 #[rustfmt::skip]
 pub static VECTOR_CLAUSES: Letters = &[
     ('a', "flat_load_dword v8, v[4:5]", "$vgpr8 = FLAT_LOAD_DWORD $vgpr4_vgpr5, 0, 0, implicit $exec, implicit $flat_scr"),

@@ -5,8 +5,8 @@ use super::{Listing, data, expr, waves};
 use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
 use isa::{Feature, Target};
 use objwriter::descriptor::{
-    ACCUM_OFFSET, Field, Granules, Registers, SGPR_BLOCKS, SHARED_VGPR_COUNT, USER_SGPR_COUNT, VGPR_BLOCKS,
-    directives, user_sgprs,
+    ACCUM_OFFSET, Field, Granules, PRIVATE_SEGMENT, Registers, SGPR_BLOCKS, SHARED_VGPR_COUNT,
+    USER_SGPR_COUNT, VGPR_BLOCKS, directives, user_sgprs,
 };
 use std::fmt::{self, Write};
 
@@ -200,7 +200,7 @@ impl Listing<'_, '_> {
             let major = target.version.0;
             writeln!(out, "\t\t.amdhsa_next_free_sgpr {}", sgprs.next_free)?;
             writeln!(out, "\t\t.amdhsa_reserve_vcc {}", u8::from(sgprs.vcc))?;
-            if major >= 7 {
+            if major >= 7 && !PRIVATE_SEGMENT.on.has(target) {
                 writeln!(out, "\t\t.amdhsa_reserve_flat_scratch {}", u8::from(sgprs.flat_scratch))?;
             }
         }

@@ -1,6 +1,6 @@
 //! Read-modify-write operations of atomic instructions, for LDS, flat, buffer and scalar instructions.
 
-use half::f16;
+use half::{bf16, f16};
 
 /// What an atomic instruction does with the value at its memory location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub(crate) enum Atomic {
     MaxFloat,
     /// Adds two packed f16 values.
     AddPacked,
+    /// Adds two packed bf16 values.
+    AddPackedBf16,
     /// Subtracts the operand from the value. A result below zero becomes zero.
     SubClamped,
     /// Subtracts one operand from the value. If the difference would be negative, adds the other operand to
@@ -67,6 +69,7 @@ impl Atomic {
             "fmin" | "min_f32" | "min_f64" => Atomic::MinFloat,
             "fmax" | "max_f32" | "max_f64" => Atomic::MaxFloat,
             "pk_add_f16" => Atomic::AddPacked,
+            "pk_add_bf16" => Atomic::AddPackedBf16,
             "csub" => Atomic::SubClamped,
             "wrap_b32" => Atomic::Wrap,
             "condxchg32_b64" => Atomic::SwapMarked,
@@ -90,6 +93,13 @@ impl Atomic {
             Atomic::AddPacked => {
                 let half = |shift: u32| {
                     let part = |bits: u32| f16::from_bits((bits >> shift) as u16);
+                    u32::from((part(old) + part(value)).to_bits()) << shift
+                };
+                half(0) | half(16)
+            }
+            Atomic::AddPackedBf16 => {
+                let half = |shift: u32| {
+                    let part = |bits: u32| bf16::from_bits((bits >> shift) as u16);
                     u32::from((part(old) + part(value)).to_bits()) << shift
                 };
                 half(0) | half(16)

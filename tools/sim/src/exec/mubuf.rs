@@ -20,20 +20,27 @@ pub(super) fn handler(target: &Target, name: &str, flags: ModFlags) -> Option<Ha
     if flags.contains(ModFlags::LDS) {
         return load_to_lds(name);
     }
-    None.or_else(|| caches(name))
+    None.or_else(|| caches(name, flags))
         .or_else(|| loads(name))
         .or_else(|| stores(name))
         .or_else(|| typed::handler(target, name))
         .or_else(|| atomics(name))
 }
 
-fn caches(name: &str) -> Option<Handler> {
+fn caches(name: &str, flags: ModFlags) -> Option<Handler> {
     Some(match name {
         "wbinvl1" | "wbinvl1_sc" => |cx, _| cx.cache(CacheOp::InvalidateL1 { volatile: false }),
         "wbinvl1_vol" => |cx, _| cx.cache(CacheOp::InvalidateL1 { volatile: true }),
         "gl0_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl0),
         "gl1_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl1),
         "wbl2" => |cx, _| cx.cache(CacheOp::WriteBackL2),
+        "inv" if !flags.contains(ModFlags::SCC) => {
+            |cx, _| cx.cache(CacheOp::InvalidateL1 { volatile: false })
+        }
+        "inv" => |cx, _| {
+            cx.cache(CacheOp::InvalidateL1 { volatile: false });
+            cx.cache(CacheOp::InvalidateL2)
+        },
         "invl2" => |cx, _| cx.cache(CacheOp::InvalidateL2),
         _ => return None,
     })

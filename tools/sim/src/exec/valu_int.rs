@@ -150,6 +150,9 @@ fn bits(name: &str) -> Option<Handler> {
 
 fn wide(name: &str) -> Option<Handler> {
     Some(match name {
+        "v_mov_b64" => lanes!((a: u64) -> u64 => a),
+        // The shift has three bits (CDNA 3 ISA).
+        "v_lshl_add_u64" => lanes!((a: u64, b: u32, c: u64) -> u64 => (a << (b & 7)).wrapping_add(c)),
         "v_lshlrev_b64" => lanes!((a: u32, b: u64) -> u64 => b.wrapping_shl(a)),
         "v_lshrrev_b64" => lanes!((a: u32, b: u64) -> u64 => b.wrapping_shr(a)),
         "v_lshl_b64" => lanes!((a: u64, b: u32) -> u64 => a.wrapping_shl(b)),

@@ -58,7 +58,7 @@ pub(super) fn handler(name: &str, flags: ModFlags) -> Option<Handler> {
 }
 
 fn segment_handler<const SEGMENT: u8>(name: &str, flags: ModFlags) -> Option<Handler> {
-    if flags.contains(ModFlags::LDS) {
+    if flags.contains(ModFlags::LDS) || name.starts_with("load_lds_") {
         return load_to_lds::<SEGMENT>(name);
     }
     Some(match name {
@@ -95,12 +95,12 @@ fn segment_handler<const SEGMENT: u8>(name: &str, flags: ModFlags) -> Option<Han
 }
 
 fn load_to_lds<const SEGMENT: u8>(name: &str) -> Option<Handler> {
-    Some(match name {
-        "load_dword" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::B32),
-        "load_ubyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U8),
-        "load_sbyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I8),
-        "load_ushort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U16),
-        "load_sshort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I16),
+    Some(match name.strip_prefix("load_lds_").or_else(|| name.strip_prefix("load_"))? {
+        "dword" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::B32),
+        "ubyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U8),
+        "sbyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I8),
+        "ushort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U16),
+        "sshort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I16),
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 
 use super::calls::Transfer;
 use super::flight::Left;
-use crate::op::VGPR0;
+use crate::op::{VGPR0, cache_flags};
 use isa::decode::Decoder;
 use isa::table::{Family, Flags, Implicit, Kind, Role, Row};
 use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target};
@@ -400,7 +400,7 @@ impl Touch {
     }
 
     fn memory(&mut self, target: &Target, row: &Row, inst: &MachInst) {
-        let flags = inst.mods.flags;
+        let flags = cache_flags(target, row, inst.mods.flags);
         self.glc = flags.contains(ModFlags::GLC);
         self.lds = row.family == Family::Ds;
         self.flat_scratch = inst.implicit().contains(Implicit::READ_FLAT_SCRATCH);

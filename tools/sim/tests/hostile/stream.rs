@@ -3,7 +3,7 @@
 use crate::hostile::instructions::random::{self, Rng as Source};
 use isa::encode::encode;
 use isa::target::PROCESSORS;
-use isa::{Feature, Target};
+use isa::{DescriptorFields, Feature, Target};
 use std::fmt::Write;
 use testkit::Rng;
 
@@ -93,8 +93,12 @@ fn descriptor(target: &'static Target, rng: &mut Rng, text: &mut String) {
         10 => 102,
         _ => 96,
     };
+    let scratch = match DescriptorFields::SCRATCH_SETUP.has(target) {
+        true => "user_sgpr_private_segment_buffer 1",
+        false => "enable_private_segment 1",
+    };
     let mut fields = vec![
-        "user_sgpr_private_segment_buffer 1".to_owned(),
+        scratch.to_owned(),
         "user_sgpr_kernarg_segment_ptr 1".to_owned(),
         "system_sgpr_workgroup_id_x 1".to_owned(),
         "system_vgpr_workitem_id 2".to_owned(),

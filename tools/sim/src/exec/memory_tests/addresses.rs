@@ -110,6 +110,18 @@ fn loads_to_lds() {
     assert_eq!(machine.lds[129..131], [6, 0], "bytes of what was stored");
 }
 
+/// gfx942 has opcodes of their own for loads to LDS.
+#[test]
+fn loads_to_lds_by_name() {
+    let mut machine = machine("gfx942", 64);
+    let base = machine.buffer;
+    machine.wave.sgpr[reg::M0] = 512;
+    machine.v64(0, |lane| base + lane as u64).run("global_load_lds_sbyte v[0:1], off offset:4");
+    assert_eq!(machine.lds[129..134], [1, 0, 0, 0, 2], "the bytes of dwords 1 and 2");
+    machine.v(2, |lane| lane as u32 * 4).s64(4, base).run("global_load_lds_dword v2, s[4:5]");
+    assert_eq!(machine.lds[128..131], [0, 1, 2]);
+}
+
 #[test]
 fn addresses_of_64_bits_beside_a_resource() {
     for processor in ["gfx600", "gfx700"] {

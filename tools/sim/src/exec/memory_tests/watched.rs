@@ -132,6 +132,15 @@ fn cache_instructions_are_told() {
     );
     assert_eq!(told("gfx90a", "buffer_wbl2\nbuffer_invl2"), [CacheOp::WriteBackL2, CacheOp::InvalidateL2]);
     assert_eq!(
+        told("gfx942", "buffer_wbl2 sc1\nbuffer_inv sc0\nbuffer_inv sc1"),
+        [
+            CacheOp::WriteBackL2,
+            CacheOp::InvalidateL1 { volatile: false },
+            CacheOp::InvalidateL1 { volatile: false },
+            CacheOp::InvalidateL2
+        ]
+    );
+    assert_eq!(
         told("gfx900", "s_dcache_inv\ns_dcache_wb\ns_dcache_inv_vol\ns_dcache_wb_vol"),
         [
             CacheOp::InvalidateScalar { volatile: false },
