@@ -15,7 +15,7 @@ pub(crate) struct Facts<'a>(pub &'a Subtarget);
 /// # Errors
 /// A fact is open, which the error names, or the processor needs what no pass does.
 pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
-    needed_facts(target).map_err(|open| open_fact(&open, target))?;
+    target.needs(&FACTS).map_err(|open| open_fact(&open, target))?;
     if target.has(Feature::SYSTEM_STORES) {
         let what = "code whose stores all have the scope of the system".to_owned();
         return Err(Error::Unsupported { what, target: target.to_string(), place: None });
@@ -23,18 +23,9 @@ pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
     Ok(())
 }
 
-/// Asks for each fact that the compiler reads.
-fn needed_facts(target: &Target) -> Result<(), UnknownFact> {
-    let arch = target.arch;
-    arch.layout.get(target)?;
-    arch.registers.get(target)?;
-    arch.waits.get(target)?;
-    arch.addressing.get(target)?;
-    arch.memory_model.get(target)?;
-    arch.hazards.get(target)?;
-    arch.descriptor.get(target)?;
-    Ok(())
-}
+/// The facts that the compiler reads.
+const FACTS: [&str; 7] =
+    ["layout", "registers", "waits", "addressing", "memory_model", "hazards", "descriptor"];
 
 /// Returns the error for a fact that the processor's family leaves open.
 #[cold]

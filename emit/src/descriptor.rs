@@ -2,7 +2,7 @@
 //! [`objwriter::descriptor`].
 
 use crate::{EmitError, Kernel, Program};
-use isa::{CodeObjectVersion, Feature, Subtarget};
+use isa::{CodeObjectVersion, DescriptorFields, Subtarget};
 use mir::MachFunc;
 use objwriter::descriptor::{self as fields, Field, Registers};
 pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
@@ -29,7 +29,7 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
         vcc: func.uses_vcc,
         // GFX6 has no register FLAT_SCRATCH. Assemblers reserve two SGPRs for it there anyway, and no
         // directive can turn that off, so kernc does the same.
-        flat_scratch: func.abi.flat_scratch_init || !target.has(Feature::FLAT),
+        flat_scratch: func.abi.flat_scratch_init || !DescriptorFields::RESERVE_FLAT_SCRATCH.has(target),
         xnack_mask: target.xnack.may_be_on(),
     }
 }
@@ -129,7 +129,6 @@ pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), 
         let _ = writeln!(out, "\t\t.amdhsa_accum_offset {}", (fields::ACCUM_OFFSET.get(&bytes) + 1) * 4);
     }
     // Both are reserved unless the source says otherwise.
-    let flat_scratch = flat_scratch || fields::PRIVATE_SEGMENT.on.has(target);
     for (name, reserved) in [("vcc", vcc), ("flat_scratch", flat_scratch)] {
         if !reserved {
             let _ = writeln!(out, "\t\t.amdhsa_reserve_{name} 0");

@@ -51,6 +51,9 @@ pub(crate) fn evaluate_question(
     processor.answer(question, name).ok_or_else(|| {
         let names = processor.names(question);
         let help = match nearest(name, names.iter().map(String::as_str)) {
+            _ if question == Question::Feature && name.starts_with("gfx") => {
+                "a feature is something that processors can do; `#[cfg(processor = \"...\")]` and `#[cfg(generation = \"...\")]` ask for names".to_owned()
+            }
             Some(found) => format!("a similar name exists: `{found}`"),
             None => format!("names are {}", names.join(", ")),
         };

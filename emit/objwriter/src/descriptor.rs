@@ -367,10 +367,10 @@ impl Registers {
     /// numbered SGPRs.
     pub const fn extra_sgprs(&self, target: &Target) -> u32 {
         let extra = if self.vcc { 2 } else { 0 };
-        const ARCHITECTED: DescriptorFields = DescriptorFields::PRIVATE_SEGMENT;
         let facts = target.arch.descriptor.known();
+        let is_optional = facts.fields.contains(DescriptorFields::RESERVE_FLAT_SCRATCH);
         match (facts.sgprs_with_flat_scratch, facts.sgprs_with_xnack_mask) {
-            (Some(count), _) if self.flat_scratch || facts.fields.contains(ARCHITECTED) => count,
+            (Some(count), _) if self.flat_scratch || !is_optional => count,
             (_, Some(count)) if self.xnack_mask => count,
             _ => extra,
         }

@@ -105,6 +105,9 @@ macro_rules! facts {
                     .flatten()
             }
         }
+
+        /// Names of all facts.
+        const FACTS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
@@ -133,6 +136,22 @@ facts! {
     hazards: Hazards;
     /// Fields of kernel descriptors.
     descriptor: DescriptorFacts;
+}
+
+impl Target {
+    /// Checks that the processor's family defines each fact of a list. A tool calls this function before it
+    /// reads any fact.
+    ///
+    /// # Errors
+    /// [`UnknownFact`] with the first fact of the list that the family leaves open.
+    pub fn needs(&self, facts: &[&'static str]) -> Result<(), UnknownFact> {
+        debug_assert!(facts.iter().all(|fact| FACTS.contains(fact)), "no such fact in {facts:?}");
+        let open = |fact: &&str| self.arch.open_facts().any(|open| open == *fact);
+        match facts.iter().find(|fact| open(fact)) {
+            Some(fact) => Err(UnknownFact { processor: self.name, fact }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Debug for Arch {

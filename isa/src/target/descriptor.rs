@@ -27,12 +27,16 @@ bitflags::bitflags! {
         /// `tg_split`: the waves of a work-group may run on several compute units.
         const TG_SPLIT = 1 << 8;
         /// The inputs with which a kernel sets up its private memory: `enable_sgpr_private_segment_buffer`,
-        /// `enable_sgpr_flat_scratch_init` and `enable_sgpr_private_segment_wavefront_offset`. Then
-        /// FLAT_SCRATCH is a register that a kernel can leave out.
+        /// `enable_sgpr_flat_scratch_init` and `enable_sgpr_private_segment_wavefront_offset`.
         const SCRATCH_SETUP = 1 << 9;
         /// `enable_private_segment`: the hardware sets FLAT_SCRATCH to the address of the wave's private
-        /// memory. Then every kernel counts FLAT_SCRATCH among its SGPRs.
+        /// memory.
         const PRIVATE_SEGMENT = 1 << 10;
+        /// `.amdhsa_reserve_flat_scratch`: a kernel can leave out FLAT_SCRATCH. Without this directive, every
+        /// kernel counts FLAT_SCRATCH among its SGPRs.
+        const RESERVE_FLAT_SCRATCH = 1 << 11;
+        /// `.amdhsa_reserve_xnack_mask`: a kernel can leave out XNACK_MASK.
+        const RESERVE_XNACK_MASK = 1 << 12;
     }
 }
 

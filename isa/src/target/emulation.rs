@@ -24,10 +24,8 @@ pub struct Emulation {
     pub frexp_exp_of_special: i32,
     /// Whether `ds_swizzle_b32` has two more patterns: rotation, and the butterfly of a Fourier transform.
     pub swizzle_rotates: bool,
-    /// Number of neighbouring lanes among which `ds_permute_b32` and `ds_bpermute_b32` move data.
-    pub permuted_lanes: u32,
-    /// Unit of the number of SGPRs in the hardware register GPR_ALLOC (Linux kernel, code that saves the state
-    /// of a wave).
+    /// Unit of the number of SGPRs in the hardware register GPR_ALLOC (Linux kernel, code that saves the
+    /// state of a wave).
     pub gpr_alloc_sgprs: u32,
 }
 
@@ -47,7 +45,8 @@ pub struct DeviceSize {
 pub struct VectorCaches {
     /// Size of a line in bytes.
     pub line_bytes: u64,
-    /// Whether the compute units of a shader array share a second cache, GL1, behind their first-level caches.
+    /// Whether the compute units of a shader array share a second cache, GL1, behind their first-level
+    /// caches.
     pub gl1: bool,
 }
 

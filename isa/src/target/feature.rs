@@ -54,16 +54,13 @@ bitflags::bitflags! {
         /// `global_atomic_add_f32`, `global_atomic_pk_add_f16` and their MUBUF counterparts (on gfx908 only
         /// without result).
         const ATOMIC_FADD = 1 << 23;
-        /// Properties of gfx90a only: a unified register file with even-aligned VGPR groups, packed f32,
-        /// `v_fmac_f64`, f64 atomics, `buffer_wbl2`, `row_newbcast`, the `scc` bit.
-        const GFX90A = 1 << 24;
+        /// `ds_permute_b32` and `ds_bpermute_b32` move data only among 32 neighbouring lanes, also in waves
+        /// of 64 lanes (RDNA ISA, `DS_BPERMUTE_B32`).
+        const PERMUTE_IN_HALVES = 1 << 24;
         /// `v_mad_f32`, `v_mac_f32`, `v_madak_f32`, `v_madmk_f32` (not gfx103x).
         const MAD_MAC_F32 = 1 << 25;
         /// Supports wavefronts of 32 lanes in addition to 64 (GFX10).
         const WAVE32 = 1 << 26;
-        /// Additions of gfx103x to GFX10: `global_atomic_csub`, `global_load_dword_addtid`,
-        /// `image_msaa_load`, scratch addresses without any register, `HW_REG_SHADER_CYCLES` and others.
-        const GFX10_3 = 1 << 27;
         /// `image_bvh_intersect_ray` (gfx1013, gfx103x).
         const RAY_TRACING = 1 << 28;
         /// 16-bit data of image and format instructions takes a dword per element (gfx801-gfx805; not

@@ -66,7 +66,6 @@ pub(super) const EMULATION: Emulation = Emulation {
     device: DeviceSize { engines: 2, arrays: 2, units: 5 },
     caches: VectorCaches { line_bytes: 128, gl1: true },
     half_results: HalfResults::KeepHigh,
-    permuted_lanes: 32,
     ..gfx9::EMULATION
 };
 
@@ -200,6 +199,7 @@ pub(super) const LAYOUT: Layout = Layout {
 
 pub(super) const FEATURES: Feature = gfx9::FEATURES
     .union(Feature::WAVE32)
+    .union(Feature::PERMUTE_IN_HALVES)
     .union(Feature::NSA)
     .union(Feature::BRANCH_63_BUG)
     .union(Feature::FLAT_OFFSET_BUG)

@@ -35,7 +35,6 @@ pub(super) const FEATURES: Feature = gfx10::FEATURES
     .difference(Feature::SCALAR_ATOMICS)
     .difference(Feature::XNACK)
     .union(gfx10::DOTS)
-    .union(Feature::GFX10_3)
     .union(Feature::RAY_TRACING)
     .union(Feature::SCRATCH_NO_ADDRESS);
 

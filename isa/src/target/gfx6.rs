@@ -27,13 +27,15 @@ pub(super) const ARCH: Arch = Arch {
     checks: Fact::Known(CHECKS),
     memory_model: Fact::Known(MEMORY_MODEL),
     hazards: Fact::Known(HAZARDS),
-    descriptor: Fact::Known(DescriptorFacts {
-        fields: DescriptorFields::SCRATCH_SETUP,
-        counts_sgprs: true,
-        // LLVM's assembler counts FLAT_SCRATCH here although GFX6 does not have it.
-        sgprs_with_flat_scratch: Some(4),
-        sgprs_with_xnack_mask: None,
-    }),
+    descriptor: Fact::Known(DESCRIPTOR),
+};
+
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: DescriptorFields::SCRATCH_SETUP,
+    counts_sgprs: true,
+    // LLVM's assembler counts FLAT_SCRATCH here although GFX6 does not have it.
+    sgprs_with_flat_scratch: Some(4),
+    sgprs_with_xnack_mask: None,
 };
 
 pub(super) const REGISTERS: Registers = Registers {
@@ -72,7 +74,6 @@ pub(super) const EMULATION: Emulation = Emulation {
     extrema_obey_denormal_mode: false,
     frexp_exp_of_special: -1,
     swizzle_rotates: false,
-    permuted_lanes: 64,
     gpr_alloc_sgprs: 8,
 };
 

@@ -1,8 +1,8 @@
 //! GFX7, Sea Islands.
 
 use super::{
-    Arch, ArchId, Checks, Emulation, Fact, Feature, FlatOrder, Hazard, Hazards, KnownHazards, MemoryModel,
-    NONE, Registers, StoreCounter, Target, gfx6, like,
+    Arch, ArchId, Checks, DescriptorFacts, DescriptorFields, Emulation, Fact, Feature, FlatOrder, Hazard,
+    Hazards, KnownHazards, MemoryModel, NONE, Registers, StoreCounter, Target, gfx6, like,
 };
 use crate::addressing::{Addressing, Apertures, COHERENT, DWORDS, FlatScratch, NONCOHERENT, Offsets};
 use crate::layout::*;
@@ -18,7 +18,13 @@ pub(super) const ARCH: Arch = Arch {
     checks: Fact::Known(CHECKS),
     memory_model: Fact::Known(MEMORY_MODEL),
     hazards: Fact::Known(HAZARDS),
+    descriptor: Fact::Known(DESCRIPTOR),
     ..gfx6::ARCH
+};
+
+pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
+    fields: gfx6::DESCRIPTOR.fields.union(DescriptorFields::RESERVE_FLAT_SCRATCH),
+    ..gfx6::DESCRIPTOR
 };
 
 pub(super) const REGISTERS: Registers = Registers { flat_scratch: Some(Reg(104)), ..gfx6::REGISTERS };

@@ -80,7 +80,7 @@ pub(super) const HAZARDS: Hazards = Hazards { vector_clauses: true, longest_nop:
     ]);
 
 pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
-    fields: DescriptorFields::SCRATCH_SETUP,
+    fields: gfx7::DESCRIPTOR.fields.union(DescriptorFields::RESERVE_XNACK_MASK),
     counts_sgprs: true,
     sgprs_with_flat_scratch: Some(6),
     sgprs_with_xnack_mask: Some(4),

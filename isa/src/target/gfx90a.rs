@@ -95,8 +95,7 @@ pub(super) const FEATURES: Feature = gfx9::GFX908
     .union(Feature::TGSPLIT)
     .union(Feature::PACKED_WORK_ITEM_IDS)
     .union(Feature::PACKED_F32)
-    .union(Feature::F64_ATOMICS)
-    .union(Feature::GFX90A);
+    .union(Feature::F64_ATOMICS);
 
 /// Properties of the family that single processors may change. Accumulation registers are in the same
 /// register file as VGPRs, and this file is twice as large as that of GFX9.

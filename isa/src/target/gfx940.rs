@@ -73,6 +73,7 @@ pub(super) const DESCRIPTOR: DescriptorFacts = DescriptorFacts {
     fields: gfx90a::DESCRIPTOR
         .fields
         .difference(DescriptorFields::SCRATCH_SETUP)
+        .difference(DescriptorFields::RESERVE_FLAT_SCRATCH)
         .union(DescriptorFields::PRIVATE_SEGMENT),
     ..gfx90a::DESCRIPTOR
 };

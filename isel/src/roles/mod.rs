@@ -42,8 +42,8 @@ const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
     (isa::op::V_FREXP_EXP_I32_F64, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::V_FREXP_MANT_F32, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::V_FREXP_MANT_F64, Feature::FRACT_BUG, &[32, 64]),
-    (isa::op::DS_BPERMUTE_B32, Feature::WAVE32, &[64]),
-    (isa::op::DS_PERMUTE_B32, Feature::WAVE32, &[64]),
+    (isa::op::DS_BPERMUTE_B32, Feature::PERMUTE_IN_HALVES, &[64]),
+    (isa::op::DS_PERMUTE_B32, Feature::PERMUTE_IN_HALVES, &[64]),
 ];
 
 /// One line of the role table.

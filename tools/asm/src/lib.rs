@@ -120,6 +120,9 @@ fn run(
     options: &Options,
     mut loader: Option<Box<dyn Loader>>,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    if let Some(Err(open)) = options.target.map(|target| target.needs(&FACTS)) {
+        return Err(vec![without_place(open.to_string(), Vec::new())]);
+    }
     let mut padded = FxHashSet::default();
     let mut late = late_sizes::Late::default();
     // The source is read repeatedly: a nop that is inserted after a branch makes other branches longer, and
@@ -164,6 +167,9 @@ fn run(
         })
         .map_err(|message| vec![without_place(message, Vec::new())])
 }
+
+/// The facts about a processor that the assembler reads.
+const FACTS: [&str; 6] = ["layout", "registers", "waits", "addressing", "device", "descriptor"];
 
 /// Explains how to name the processor.
 pub(crate) const PROCESSOR_NOTE: &str =

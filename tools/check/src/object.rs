@@ -9,7 +9,7 @@ use callconv::{Convention, column};
 use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
-use isa::{Feature, Setting, Target};
+use isa::{Feature, Setting, Target, UnknownFact};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +39,8 @@ pub enum Refusal {
     /// The processor that the file names is unknown, and the options name no processor. The number is the
     /// field in the header.
     UnknownProcessor(u32),
+    /// The processor's family does not define a fact that the checker reads.
+    UnknownFact(UnknownFact),
     /// The file has no kernel or function of this name.
     NoSuchKernel(String),
 }
@@ -49,12 +51,16 @@ impl fmt::Display for Refusal {
             Refusal::UnknownProcessor(mach) => {
                 write!(f, "it is for a processor that kernc does not know (EF_AMDGPU_MACH {mach:#x})")
             }
+            Refusal::UnknownFact(open) => open.fmt(f),
             Refusal::NoSuchKernel(name) => write!(f, "there is no kernel or function `{name}`"),
         }
     }
 }
 
 impl std::error::Error for Refusal {}
+
+/// The facts about a processor that the checker reads.
+const FACTS: [&str; 6] = ["layout", "registers", "waits", "addressing", "checks", "descriptor"];
 
 /// An instruction in the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -222,13 +228,15 @@ impl<'a, 'data> Entries<'a, 'data> {
     /// file names, if it is given.
     ///
     /// # Errors
-    /// The object names an unknown processor, and `target` is `None`.
+    /// The object names an unknown processor, and `target` is `None`. Or the processor's family does not
+    /// define a fact that the checker reads.
     pub fn new(
         object: &'a CodeObject<'data>,
         target: Option<&'static Target>,
     ) -> Result<Entries<'a, 'data>, Refusal> {
         let identity = Identity::of_object(object);
         let target = target.or(identity.target).ok_or(Refusal::UnknownProcessor(identity.mach))?;
+        target.needs(&FACTS).map_err(Refusal::UnknownFact)?;
         let entries = entries(object, identity.os_abi, target);
         Ok(Entries { object, target, entries, xnack: identity.xnack })
     }

@@ -15,7 +15,7 @@
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
-use isa::{op, table};
+use isa::{CacheLevels, op, table};
 use std::fmt;
 
 /// Kind of operation of a row.
@@ -280,7 +280,10 @@ pub fn tokens(machine: &Machine, operation: Operation) -> Vec<(Token, Deletion)>
             && row.spaces.contains(&operation.space.unwrap_or(Space::Generic))
     };
     let Some(row) = ROWS.iter().find(fits) else { return Vec::new() };
-    let text = if machine.target.arch.emulation.caches.gl1 { row.gfx10 } else { row.gfx6 };
+    let text = match machine.target.arch.memory_model.caches {
+        CacheLevels::Gl0Gl1L2 => row.gfx10,
+        _ => row.gfx6,
+    };
     let words = text.split_whitespace().enumerate().filter_map(|(position, word)| {
         let kept = match word.strip_prefix('~') {
             Some(_) if machine.cu_mode => return None,

@@ -164,8 +164,8 @@ impl Descriptor {
         field(self.rsrc3, 16, 1) != 0
     }
 
-    /// Returns whether the kernel asks for the SGPR with the scratch wave offset. On processors whose hardware
-    /// sets FLAT_SCRATCH, the kernel asks for scratch memory with the same bit.
+    /// Returns whether the kernel asks for the SGPR with the scratch wave offset. On processors whose
+    /// hardware sets FLAT_SCRATCH, the kernel asks for scratch memory with the same bit.
     pub fn scratch_enabled(&self) -> bool {
         field(self.rsrc2, 0, 1) != 0
     }

@@ -6,7 +6,7 @@ use crate::directive::symbols::sym;
 use crate::error::{Result, error};
 use crate::expr::{Specifier, Value};
 use crate::section::{Fixup, FixupKind};
-use isa::{Feature, Target};
+use isa::{DescriptorFields, Feature, Target};
 use objwriter::descriptor::{self as fields, FIELDS, Registers};
 use std::ops::Range;
 
@@ -187,10 +187,12 @@ impl Assembler {
             "next_free_sgpr" => block.next_free_sgpr = Some(limit(u32::MAX.into())?),
             "user_sgpr_count" => block.user_sgpr_count = Some(limit(31)?),
             "reserve_vcc" => block.reserve_vcc = Some(flag()?),
-            "reserve_flat_scratch" if target.version.0 >= 7 && !fields::PRIVATE_SEGMENT.on.has(target) => {
+            "reserve_flat_scratch" if DescriptorFields::RESERVE_FLAT_SCRATCH.has(target) => {
                 block.reserve_flat_scratch = Some(flag()?)
             }
-            "reserve_xnack_mask" if target.version.0 >= 8 => block.reserve_xnack_mask = Some(flag()?),
+            "reserve_xnack_mask" if DescriptorFields::RESERVE_XNACK_MASK.has(target) => {
+                block.reserve_xnack_mask = Some(flag()?)
+            }
             "accum_offset" if target.has(Feature::UNIFIED_VGPRS) => match limit(256)? {
                 offset if offset >= 4 && offset.is_multiple_of(4) => block.accum_offset = Some(offset),
                 _ => return Err(error(value_span, "the offset is a multiple of 4 from 4 to 256")),

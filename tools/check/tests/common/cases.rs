@@ -203,8 +203,8 @@ pub static CASES: &[Case] = &[
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_dot4_i32_i8 v4, v0, v2, v3",
         "$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr4 = V_DOT4_I32_I8 8, $vgpr0, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec",
         &[("gfx90a gfx94", "dot-factor", 3)]),
-    // LLVM takes `op_sel_hi` of a packed instruction (8) for `op_sel` of the destination in its rule `part-valu`, so the
-    // first operand has none here.
+    // LLVM takes `op_sel_hi` of a packed instruction (8) for `op_sel` of the destination in its rule
+    // `part-valu`, so the first operand has none here.
     case("v_dot4_i32_i8 v0, v1, v2, v3\nv_dot4_i32_i8 v0, v1, v2, v0",
         "$vgpr0 = V_DOT4_I32_I8 0, $vgpr1, 8, $vgpr2, 8, $vgpr3, 0, 0, 0, 0, 0, implicit $exec\n$vgpr0 = V_DOT4_I32_I8 8, $vgpr1, 8, $vgpr2, 8, $vgpr0, 0, 0, 0, 0, 0, implicit $exec",
         &[]),

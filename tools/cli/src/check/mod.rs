@@ -191,6 +191,7 @@ impl<'a> Checker<'a> {
         let mut report = checked.map_err(|refusal| match refusal {
             object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),
             object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),
+            object::Refusal::UnknownFact(_) => Failure::File(format!("{name}: {refusal}")),
         })?;
         if report.instructions == 0 {
             check_not_truncated(&chosen.file, &parsed)?;

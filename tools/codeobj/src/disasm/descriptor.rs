@@ -3,10 +3,10 @@
 use super::marks::{Mark, Marks, Relocations};
 use super::{Listing, data, expr, waves};
 use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
-use isa::{Feature, Target};
+use isa::{DescriptorFields, Feature, Target};
 use objwriter::descriptor::{
-    ACCUM_OFFSET, Field, Granules, PRIVATE_SEGMENT, Registers, SGPR_BLOCKS, SHARED_VGPR_COUNT,
-    USER_SGPR_COUNT, VGPR_BLOCKS, directives, user_sgprs,
+    ACCUM_OFFSET, Field, Granules, Registers, SGPR_BLOCKS, SHARED_VGPR_COUNT, USER_SGPR_COUNT, VGPR_BLOCKS,
+    directives, user_sgprs,
 };
 use std::fmt::{self, Write};
 
@@ -26,7 +26,6 @@ impl Sgprs {
     /// Finds operands from which an assembler computes the number `blocks` of SGPR blocks. Returns `None` if
     /// there are no such operands.
     fn for_blocks(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
-        let major = target.version.0;
         let count = match Granules::for_target(target).sgpr {
             Some(granule) => (blocks + 1) * granule,
             // GFX10 does not count SGPRs.
@@ -38,8 +37,6 @@ impl Sgprs {
         }
         let reserves = [(false, false), (true, false), (true, true)];
         reserves.into_iter().find_map(|(vcc, flat_scratch)| {
-            // GFX6 has no register FLAT_SCRATCH, but assemblers always count it there.
-            let flat_scratch = flat_scratch || major < 7;
             let none = Registers { vgprs: 0, sgprs: 0, vcc, flat_scratch, xnack_mask };
             let next_free = count.checked_sub(none.extra_sgprs(target))?;
             let fits = next_free <= target.addressable_sgprs || target.has(Feature::SGPR_INIT_BUG);
@@ -197,10 +194,9 @@ impl Listing<'_, '_> {
         }
         writeln!(out, "\t\t.amdhsa_next_free_vgpr {}", next_free_vgpr(bytes, target))?;
         if let Some(sgprs) = self.sgprs(bytes, target) {
-            let major = target.version.0;
             writeln!(out, "\t\t.amdhsa_next_free_sgpr {}", sgprs.next_free)?;
             writeln!(out, "\t\t.amdhsa_reserve_vcc {}", u8::from(sgprs.vcc))?;
-            if major >= 7 && !PRIVATE_SEGMENT.on.has(target) {
+            if DescriptorFields::RESERVE_FLAT_SCRATCH.has(target) {
                 writeln!(out, "\t\t.amdhsa_reserve_flat_scratch {}", u8::from(sgprs.flat_scratch))?;
             }
         }

@@ -5,7 +5,7 @@ use super::valu::{plain, write};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
 use crate::wave::{ActiveLanes, Lanes};
-use isa::Target;
+use isa::{Feature, Target};
 
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
     Some(match name {
@@ -71,10 +71,10 @@ fn patterns_with_rotation(control: usize, lane: usize) -> usize {
 }
 
 /// Returns the lane that `lane` selects with a byte address, which is four times the number of the selected
-/// lane. In some families, a lane can only select a lane in its own half of 32 lanes, even in waves of 64
+/// lane. On some processors, a lane can only select a lane in its own half of 32 lanes, even in waves of 64
 /// lanes.
 fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
-    let lanes = cx.target.arch.emulation.permuted_lanes;
+    let lanes: u32 = if cx.target.has(Feature::PERMUTE_IN_HALVES) { 32 } else { 64 };
     lane & !(lanes as usize - 1) | (address / 4 % lanes) as usize
 }
 

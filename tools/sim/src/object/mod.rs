@@ -11,7 +11,7 @@ use crate::metadata::{ArgInfo, ArgKind};
 use codeobj::disasm::Lines;
 use codeobj::{Identity, OsAbi, ParseError};
 use image::Image;
-use isa::{Feature, Subtarget, Target};
+use isa::{Feature, Subtarget, Target, UnknownFact};
 use object::elf;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub enum LoadError {
     Runtime(String),
     /// `e_flags` names an unknown processor.
     Processor(u32),
+    /// The processor's family does not define a fact that the emulator reads.
+    UnknownFact(UnknownFact),
     /// The segments or sections of the file contradict each other.
     Segment(String),
     /// The file has a relocation that the loader does not support. The number is the kind of the relocation.
@@ -66,6 +68,7 @@ impl fmt::Display for LoadError {
             LoadError::Processor(flags) => {
                 write!(f, "e_flags {flags:#x} name a processor that is not emulated")
             }
+            LoadError::UnknownFact(open) => open.fmt(f),
             LoadError::Segment(why) => write!(f, "bad segment: {why}"),
             LoadError::Relocation(kind) => write!(f, "unsupported relocation of type {kind}"),
             LoadError::Undefined(name) => {
@@ -163,6 +166,20 @@ pub struct CodeObject {
     pub(crate) image: Image,
 }
 
+/// The facts about a processor that the emulator and its strict mode read.
+const FACTS: [&str; 10] = [
+    "layout",
+    "registers",
+    "waits",
+    "addressing",
+    "mode",
+    "buffers",
+    "device",
+    "emulation",
+    "checks",
+    "descriptor",
+];
+
 impl CodeObject {
     /// Reads a code object.
     ///
@@ -197,6 +214,7 @@ impl CodeObject {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
+        subtarget.needs(&FACTS).map_err(LoadError::UnknownFact)?;
         // The line tables of a file that is not linked are not read, because their addresses are not those of
         // the image.
         let (image, lines) = match elf::FileType(file.header.file_type) {
