@@ -42,7 +42,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
 }
 
 /// Returns what LLVM sorts the keys of a map by: first the type of the key, then its value.
-fn rank(key: &Value) -> (u8, u64, Option<&str>) {
+pub fn rank(key: &Value) -> (u8, u64, Option<&str>) {
     match key {
         // LLVM compares integers as signed numbers. Flipping the sign bit gives unsigned numbers with the
         // same order.

@@ -23,10 +23,10 @@ pub mod kernel_code;
 pub mod names;
 pub mod note;
 pub mod value;
-pub mod yaml;
 
 pub use descriptor::Descriptor;
 pub use disasm::disassemble;
 pub use elf::{CodeObject, ParseError};
 pub use identity::{Identity, OsAbi, Setting};
+pub use objwriter::yaml;
 pub use value::Value;

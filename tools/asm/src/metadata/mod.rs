@@ -1,7 +1,6 @@
 //! Metadata: YAML in the source becomes a note record of the object.
 
 mod errors;
-mod scalar;
 mod v2;
 mod v3;
 

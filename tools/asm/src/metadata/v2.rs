@@ -4,8 +4,7 @@
 //! that `3` in `Name: 3` is a string.
 
 use super::errors::{Mistakes, one_of};
-use super::scalar;
-use codeobj::yaml::{Entry, Node};
+use codeobj::yaml::{self, Entry, Node};
 use objwriter::Value;
 use objwriter::metadata_v2::{Key, Kind, ROOT};
 
@@ -50,7 +49,7 @@ fn value(key: &Key, entry: &Entry, mistakes: &mut Mistakes) -> Value {
             .filter(|value| value.as_str().is_some_and(|word| words.contains(&word)))
             .ok_or_else(|| one_of(words)),
         (Kind::Number(_), node) => number(node).ok_or("a number".to_owned()),
-        (Kind::Flag, Node::Scalar(word)) => match scalar::meaning(word) {
+        (Kind::Flag, Node::Scalar(word)) => match yaml::llvm_scalar(word) {
             flag @ Value::Bool(_) => Ok(flag),
             _ => Err("`true` or `false`".to_owned()),
         },
@@ -74,7 +73,7 @@ fn text(node: &Node) -> Option<Value> {
 
 /// Returns a number, which must not be negative.
 fn number(node: &Node) -> Option<Value> {
-    Some(scalar::meaning(node.text()?)).filter(|value| matches!(value, Value::Uint(_)))
+    Some(yaml::llvm_scalar(node.text()?)).filter(|value| matches!(value, Value::Uint(_)))
 }
 
 fn list(items: &[Node], one: fn(&Node) -> Option<Value>) -> Option<Value> {

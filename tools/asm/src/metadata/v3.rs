@@ -6,8 +6,7 @@
 //! the key requires.
 
 use super::errors::{Mistakes, one_of};
-use super::scalar;
-use codeobj::yaml::{Entry, Node};
+use codeobj::yaml::{self, Entry, Node};
 use objwriter::Value;
 
 /// Type of value that a key requires.
@@ -153,8 +152,8 @@ fn mapping(
     }
     let value = |entry: &Entry, mistakes: &mut Mistakes| {
         let known = keys.iter().find(|key| key.name == entry.key);
-        let value = known.map_or_else(|| scalar::value(&entry.value), |key| value(key, entry, mistakes));
-        (scalar::key(&entry.key), value)
+        let value = known.map_or_else(|| yaml::llvm_value(&entry.value), |key| value(key, entry, mistakes));
+        (yaml::llvm_scalar(&entry.key), value)
     };
     Value::Map(entries.iter().map(|entry| value(entry, mistakes)).collect())
 }
@@ -209,17 +208,17 @@ fn value(key: &Key, entry: &Entry, mistakes: &mut Mistakes) -> Value {
 /// Returns a string.
 fn text(node: &Node) -> Option<Value> {
     match node {
-        Node::Text(_) | Node::Scalar(_) => Some(scalar::value(node)).filter(|value| value.as_str().is_some()),
+        Node::Text(_) | Node::Scalar(_) => Some(yaml::llvm_value(node)).filter(|value| value.as_str().is_some()),
         _ => None,
     }
 }
 
 fn number(node: &Node) -> Option<Value> {
-    let value = scalar::meaning(node.text()?);
+    let value = yaml::llvm_scalar(node.text()?);
     matches!(value, Value::Uint(_) | Value::Int(_)).then_some(value)
 }
 
 fn flag(node: &Node) -> Option<Value> {
-    let value = scalar::meaning(node.text()?);
+    let value = yaml::llvm_scalar(node.text()?);
     matches!(value, Value::Bool(_)).then_some(value)
 }

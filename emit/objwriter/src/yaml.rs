@@ -2,10 +2,10 @@
 //! and quoted scalars, and literal blocks. Anchors, tags except `!str`, and several documents in one text are
 //! not supported.
 //!
-//! The assembler uses the parser for the directive `.amdgpu_metadata`, and the inspector uses it for the
-//! notes of code object V2.
+//! The assembler uses the parser for the directives `.amdgpu_metadata` and `.amdgpu_pal_metadata`, and the
+//! inspector uses the parser for the notes of code object V2.
 
-use crate::value::Value;
+use crate::value::{Value, unsigned};
 use std::collections::HashSet;
 
 /// A node of the YAML document. Scalars have no types here: the code that reads the tree decides whether a
@@ -126,6 +126,58 @@ fn typed(node: &Node, is_text: bool) -> Value {
             _ => Value::from(text.clone()),
         },
     }
+}
+
+/// Returns the value of a node as LLVM reads it. LLVM reads a scalar in quotes in the same way as one
+/// without.
+pub fn llvm_value(node: &Node) -> Value {
+    match node {
+        // LLVM reads a key without a value as an empty sequence.
+        Node::Empty => Value::Seq(Vec::new()),
+        Node::Scalar(text) => llvm_scalar(text),
+        Node::Text(text) => Value::from(text.clone()),
+        Node::Seq(items) => Value::Seq(items.iter().map(llvm_value).collect()),
+        Node::Map(entries) => {
+            Value::Map(entries.iter().map(|entry| (llvm_scalar(&entry.key), llvm_value(&entry.value))).collect())
+        }
+    }
+}
+
+/// Returns the value of a scalar without a tag, as LLVM reads the scalar. A key of a mapping is such a scalar,
+/// too: a key that looks like a number is a number.
+pub fn llvm_scalar(text: &str) -> Value {
+    if let Some(value) = unsigned(text) {
+        return Value::Uint(value);
+    }
+    if let Some(value) =
+        text.strip_prefix('-').and_then(unsigned).and_then(|value| 0i64.checked_sub_unsigned(value))
+    {
+        return u64::try_from(value).map_or(Value::Int(value), Value::Uint);
+    }
+    match text {
+        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
+            Value::Bool(true)
+        }
+        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
+            Value::Bool(false)
+        }
+        "" => Value::Nil,
+        // LLVM also reads such texts as floats, but loses the number when it writes the metadata.
+        _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
+    }
+}
+
+/// Reads a number with a point or an exponent, as `strtod` of C does. Hexadecimal numbers must have an
+/// exponent.
+fn float(text: &str) -> Option<f64> {
+    if let Ok(value) = text.parse() {
+        return Some(value);
+    }
+    let (sign, digits) = text.strip_prefix('-').map_or((1.0, text), |digits| (-1.0, digits));
+    let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"))?;
+    let (whole, exponent) = digits.split_once(['p', 'P'])?;
+    let whole = u64::from_str_radix(whole, 16).ok()? as f64;
+    Some(sign * whole * 2f64.powi(exponent.parse().ok()?))
 }
 
 /// Reads a document.
@@ -468,6 +520,7 @@ impl Flow {
 
     fn mapping(&mut self, depth: u32) -> Result<Node, Mistake> {
         let mut entries: Vec<Entry> = Vec::new();
+        let mut keys = HashSet::new();
         self.pos += 1;
         loop {
             self.blank();
@@ -485,7 +538,7 @@ impl Flow {
             }
             let at = self.source_position(self.pos);
             let Node::Scalar(key) = self.scalar()? else { return Err((at, "a key is a scalar")) };
-            if entries.iter().any(|entry| entry.key == key) {
+            if !keys.insert(key.clone()) {
                 return Err((at, "the key is there already"));
             }
             self.blank();
