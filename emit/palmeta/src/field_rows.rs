@@ -23,8 +23,8 @@ const FROM10: u8 = 0b11_0000;
 
 type Group = (&'static [u32], &'static [Field]);
 
-/// Numbers of registers, and their fields from the lowest bit on. A register with fields in several groups has the
-/// fields of the first group in front.
+/// Numbers of registers, and their fields from the lowest bit on. A register with fields in several groups
+/// has the fields of the first group in front.
 #[rustfmt::skip]
 pub(crate) static GROUPS: [Group; 60] = [
     // PGM_RSRC1 of every stage.

@@ -1,9 +1,9 @@
 //! Bit fields of the registers of a pipeline, on each generation of processors.
 //!
 //! # Source
-//! GFX6 to GFX8: `sid.h` of Mesa 18. GFX9: `gfx9d.h` of Mesa 18. GFX10: `gfx9_plus_merged_registers.h` of AMD's PAL.
-//! Mesa has the registers of programs and dispatches on GFX6 to GFX9; the context registers that only PAL's header
-//! was read for have fields on GFX10 only. LLVM's values agree: see `tests/llvm.rs`.
+//! GFX6 to GFX8: `sid.h` of Mesa 18. GFX9: `gfx9d.h` of Mesa 18. GFX10: `gfx9_plus_merged_registers.h` of
+//! AMD's PAL. Mesa has the registers of programs and dispatches on GFX6 to GFX9; the context registers that
+//! only PAL's header was read for have fields on GFX10 only. LLVM's values agree: see `tests/llvm.rs`.
 
 use crate::field_rows::GROUPS;
 
@@ -27,8 +27,8 @@ impl Field {
         ((u64::from(register) >> self.at) & ((1 << self.width) - 1)) as u32
     }
 
-    /// Returns the value of the register with another value of the field. Bits of `value` that the field does not
-    /// have are dropped.
+    /// Returns the value of the register with another value of the field. Bits of `value` that the field does
+    /// not have are dropped.
     pub fn set(&self, register: u32, value: u32) -> u32 {
         let mask = (((1u64 << self.width) - 1) << self.at) as u32;
         register & !mask | ((u64::from(value) << self.at) as u32 & mask)
@@ -40,8 +40,8 @@ impl Field {
 pub(crate) struct Generations(pub(crate) u8);
 
 impl Generations {
-    /// Returns the generation of a processor with the version `[major, minor, stepping]`. Returns `None` if the
-    /// tables do not have the generation.
+    /// Returns the generation of a processor with the version `[major, minor, stepping]`. Returns `None` if
+    /// the tables do not have the generation.
     fn of_processor([major, minor, _]: [u32; 3]) -> Option<Generations> {
         let bit = match (major, minor) {
             (6..=9, _) => major - 6,
@@ -53,8 +53,8 @@ impl Generations {
     }
 }
 
-/// Returns the fields of a register on a processor with the version `[major, minor, stepping]`, from the lowest
-/// bit on. Returns no fields for registers and processors that are not in the tables.
+/// Returns the fields of a register on a processor with the version `[major, minor, stepping]`, from the
+/// lowest bit on. Returns no fields for registers and processors that are not in the tables.
 pub fn fields(register: u32, version: [u32; 3]) -> impl Iterator<Item = &'static Field> {
     let group = GROUPS.iter().filter(move |(registers, _)| registers.contains(&register));
     let on = Generations::of_processor(version).unwrap_or(Generations(0));

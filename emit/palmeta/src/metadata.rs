@@ -10,7 +10,8 @@ use crate::verify::{self, Finding};
 use objwriter::Value;
 use std::fmt::Write;
 
-/// The metadata of an AMDPAL code object. All entries of the tree are kept, also those whose keys are not known.
+/// The metadata of an AMDPAL code object. All entries of the tree are kept, also those whose keys are not
+/// known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     root: Value,
@@ -64,8 +65,8 @@ impl Metadata {
         message_pack::write(&self.root)
     }
 
-    /// Reads the YAML document between the directives `.amdgpu_pal_metadata` and `.end_amdgpu_pal_metadata`, with
-    /// the rules of LLVM's assembler.
+    /// Reads the YAML document between the directives `.amdgpu_pal_metadata` and `.end_amdgpu_pal_metadata`,
+    /// with the rules of LLVM's assembler.
     ///
     /// # Errors
     /// The text is not YAML, is not a map, or a key of `.registers` is not the number of a register.
@@ -179,7 +180,8 @@ impl Metadata {
         self.set(".spill_threshold", layout.spill_threshold.into());
     }
 
-    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place there.
+    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place
+    /// there.
     pub fn from_pairs(pairs: &Pairs) -> (Metadata, Vec<(u32, u32)>) {
         let mut metadata = Metadata::new();
         let mut rest = Vec::new();

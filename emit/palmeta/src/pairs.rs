@@ -1,10 +1,10 @@
-//! The older note: pairs of a key and a value, both of 32 bits. Keys below 0x10000000 are register numbers, and the
-//! larger keys are facts of the pipeline.
+//! The older note: pairs of a key and a value, both of 32 bits. Keys below 0x10000000 are register numbers,
+//! and the larger keys are facts of the pipeline.
 //!
 //! # Source
-//! LLVM 19, `AMDGPUMetadata.h` (`PALMD::Key`) and `AMDGPUPALMetadata.cpp`; AMD's PAL of 2020, `palPipelineAbi.h`
-//! (`PipelineMetadataType`). PAL inserted the hashes of task and mesh shaders later, which moved all keys; LLVM has
-//! kept the numbers from before, and so do these tables.
+//! LLVM 19, `AMDGPUMetadata.h` (`PALMD::Key`) and `AMDGPUPALMetadata.cpp`; AMD's PAL of 2020,
+//! `palPipelineAbi.h` (`PipelineMetadataType`). PAL inserted the hashes of task and mesh shaders later, which
+//! moved all keys; LLVM has kept the numbers from before, and so do these tables.
 
 use crate::error::Error;
 use crate::register;
@@ -18,7 +18,8 @@ pub const DIRECTIVE: &str = ".amd_amdgpu_pal_metadata";
 /// First key that is not the number of a register.
 pub const FIRST_FACT: u32 = 0x1000_0000;
 
-/// Names of facts that each stage has, and the key of the first stage. The stages follow each other in PAL's order.
+/// Names of facts that each stage has, and the key of the first stage. The stages follow each other in PAL's
+/// order.
 static STAGE_FACTS: [(u32, &str); 7] = [
     (0x1000_0021, "NumUsedVgprs"),
     (0x1000_0028, "NumUsedSgprs"),

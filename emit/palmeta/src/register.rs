@@ -4,9 +4,9 @@
 //! 0xb848 and the number 0x2e12.
 //!
 //! # Source
-//! The first table has the names that LLVM prints next to the numbers (`AMDGPUPALMetadata.cpp` of LLVM 19; LLVM
-//! 14 prints the same ones). The second table has further registers of shaders and dispatches from the register
-//! header of AMD's PAL (`gfx9_plus_merged_offset.h`).
+//! The first table has the names that LLVM prints next to the numbers (`AMDGPUPALMetadata.cpp` of LLVM 19;
+//! LLVM 14 prints the same ones). The second table has further registers of shaders and dispatches from the
+//! register header of AMD's PAL (`gfx9_plus_merged_offset.h`).
 
 use std::fmt;
 

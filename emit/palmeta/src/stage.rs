@@ -11,8 +11,8 @@ pub enum Stage {
     Ls,
     /// Hull shader.
     Hs,
-    /// Vertex or domain shader in front of a geometry shader (export shader). GFX9 and later run this stage as a
-    /// part of GS.
+    /// Vertex or domain shader in front of a geometry shader (export shader). GFX9 and later run this stage
+    /// as a part of GS.
     Es,
     /// Geometry shader.
     Gs,

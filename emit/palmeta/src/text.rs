@@ -1,8 +1,8 @@
 //! The text form of the metadata: YAML between `.amdgpu_pal_metadata` and `.end_amdgpu_pal_metadata`.
 //!
-//! Numbers are hexadecimal, and a register number has the register's name next to it. The text is LLVM's, byte
-//! for byte, except where LLVM's text cannot be read back: LLVM writes nested sequences without the dashes of the
-//! inner sequence.
+//! Numbers are hexadecimal, and a register number has the register's name next to it. The text is LLVM's,
+//! byte for byte, except where LLVM's text cannot be read back: LLVM writes nested sequences without the
+//! dashes of the inner sequence.
 
 use crate::error::Error;
 use crate::register;
@@ -71,8 +71,8 @@ impl Level {
     }
 }
 
-/// Returns a copy of the tree with texts such as `0x2e12 (COMPUTE_PGM_RSRC1)` for the numbers of registers, and
-/// with the keys of all maps in the order in which LLVM writes them.
+/// Returns a copy of the tree with texts such as `0x2e12 (COMPUTE_PGM_RSRC1)` for the numbers of registers,
+/// and with the keys of all maps in the order in which LLVM writes them.
 fn with_register_names(value: &Value, level: Level) -> Value {
     match value {
         Value::Seq(items) => {
@@ -221,8 +221,8 @@ fn exponential(number: f64) -> String {
     }
 }
 
-/// Appends a text, in quotes if LLVM's writer puts the text in quotes. `is_value` says that the text must not be
-/// read back as a number or truth value.
+/// Appends a text, in quotes if LLVM's writer puts the text in quotes. `is_value` says that the text must not
+/// be read back as a number or truth value.
 fn quoted(text: &str, is_value: bool, out: &mut String) {
     if text.chars().any(|c| (c.is_ascii_control() && c != '\t') || !c.is_ascii()) {
         return double_quoted(text, out);
@@ -291,8 +291,8 @@ fn double_quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Reads a YAML document with the rules of LLVM's assembler: texts that look like numbers are numbers, and a key
-/// of `.registers` such as `0x2e12 (COMPUTE_PGM_RSRC1)` is the number.
+/// Reads a YAML document with the rules of LLVM's assembler: texts that look like numbers are numbers, and a
+/// key of `.registers` such as `0x2e12 (COMPUTE_PGM_RSRC1)` is the number.
 pub(crate) fn read(text: &str) -> Result<Value, Error> {
     let root = yaml::parse(text).map_err(|(at, rule)| Error::in_text(text, at, rule))?;
     match root {

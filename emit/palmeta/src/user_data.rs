@@ -1,12 +1,13 @@
-//! User data: what the runtime writes into the user SGPRs of a shader, and the layout of a kernel's parameters.
+//! User data: what the runtime writes into the user SGPRs of a shader, and the layout of a kernel's
+//! parameters.
 //!
 //! The value of a register such as `COMPUTE_USER_DATA_2` in the metadata says what the runtime puts into user
 //! SGPR 2: a number below 0x10000000 is the index of an entry of the application's user data, and the larger
 //! numbers of [`Mapping`] name values of the runtime.
 //!
 //! # Source
-//! LLVM's AMDGPU guide, user data of compute shaders and global internal table (seed 000, line 4299); AMD's PAL,
-//! `palPipelineAbi.h`, `UserDataMapping`.
+//! LLVM's AMDGPU guide, user data of compute shaders and global internal table (seed 000, line 4299); AMD's
+//! PAL, `palPipelineAbi.h`, `UserDataMapping`.
 
 use crate::stage::Stage;
 use std::fmt;
@@ -244,8 +245,8 @@ const MAX_SIZE: u64 = 64 << 10;
 /// registers. All others are in the spill table, where a parameter has the same offset as in the user data.
 ///
 /// # Errors
-/// Returns the index of the first parameter with an alignment that is no power of two, or beyond 64 KB, and the
-/// rule.
+/// Returns the index of the first parameter with an alignment that is no power of two, or beyond 64 KB, and
+/// the rule.
 pub fn layout(parameters: &[Parameter]) -> Result<Layout, (usize, &'static str)> {
     let mut placed = Vec::with_capacity(parameters.len());
     let (mut end, mut threshold, mut in_registers) = (0u64, NO_SPILL, 0);

@@ -1,5 +1,5 @@
-//! Damaged metadata: reading ends without a panic, and what is read can be written, printed and verified. A short
-//! fixed run here; `KERNC_PALMETA=1000000 cargo test -p kernc-palmeta -- damaged::` for a long one.
+//! Damaged metadata: reading ends without a panic, and what is read can be written, printed and verified. A
+//! short fixed run here; `KERNC_PALMETA=1000000 cargo test -p kernc-palmeta -- damaged::` for a long one.
 
 use palmeta::{Metadata, Pairs, Spelling, fields, pairs, register, user_data};
 use support::Random;

@@ -47,7 +47,8 @@ fn fields_have_the_values_that_llvm_describes() {
                     assembly.lines().find_map(|line| line.strip_prefix(&format!("; {comment}: ")));
                 let described: u32 = described.expect(comment).parse().expect("a number");
                 let value = value(&metadata, register, field, version);
-                // LLVM computes the field from the comment's number, which GFX10 no longer has in the register.
+                // LLVM computes the field from the comment's number, which GFX10 no longer has in the
+                // register.
                 if !(field == "SGPRS" && version[0] == 10) {
                     assert_eq!(value, described, "{comment} on {}, LLVM {}", llvm.processor, llvm.version);
                 }

@@ -1,5 +1,5 @@
-//! Integration tests of this package, in one executable: a file is a module, and `cargo test --test palmeta FILE::`
-//! runs one file.
+//! Integration tests of this package, in one executable: a file is a module, and `cargo test --test palmeta
+//! FILE::` runs one file.
 
 #![allow(missing_docs)]
 

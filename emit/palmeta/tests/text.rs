@@ -163,3 +163,12 @@ fn wrong_message_pack_has_a_byte() {
     let deep = [0x81, 0xa0].repeat(100);
     assert!(Metadata::read(&deep).is_err());
 }
+
+/// The example of the page comes back the same.
+#[test]
+fn the_example_of_the_page_is_printed_the_same() {
+    let page = std::fs::read_to_string(support::root().join("docs/amdpal.md")).expect("the page");
+    let example = block(&page);
+    assert!(example.contains("(COMPUTE_PGM_RSRC1)"), "{example}");
+    assert_eq!(crate::common::parse(example).to_directives(Spelling::Llvm19), example);
+}
