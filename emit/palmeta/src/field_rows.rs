@@ -181,9 +181,10 @@ pub(crate) static GROUPS: [Group; 60] = [
     ]),
     // SPI_PS_IN_CONTROL.
     (&[0xa1b6], &[
-        f("NUM_INTERP", 0, 6, FROM10), f("PARAM_GEN", 6, 1, FROM10), f("OFFCHIP_PARAM_EN", 7, 1, FROM10),
-        f("LATE_PC_DEALLOC", 8, 1, FROM10), f("NUM_PRIM_INTERP", 9, 5, GFX103),
-        f("BC_OPTIMIZE_DISABLE", 14, 1, FROM10), f("PS_W32_EN", 15, 1, FROM10),
+        f("NUM_INTERP", 0, 6, ALL), f("PARAM_GEN", 6, 1, ALL), f("FOG_ADDR", 7, 7, GFX6),
+        f("OFFCHIP_PARAM_EN", 7, 1, FROM10), f("LATE_PC_DEALLOC", 8, 1, FROM10),
+        f("NUM_PRIM_INTERP", 9, 5, GFX103), f("BC_OPTIMIZE_DISABLE", 14, 1, ALL),
+        f("PASS_FOG_THROUGH_PS", 15, 1, GFX6), f("PS_W32_EN", 15, 1, FROM10),
     ]),
     // SPI_SHADER_Z_FORMAT, SPI_SHADER_IDX_FORMAT.
     (&[0xa1c4], &[f("Z_EXPORT_FORMAT", 0, 4, ALL)]),
@@ -207,10 +208,10 @@ pub(crate) static GROUPS: [Group; 60] = [
     ]),
     // SPI_BARYC_CNTL.
     (&[0xa1b8], &[
-        f("PERSP_CENTER_CNTL", 0, 1, FROM10), f("PERSP_CENTROID_CNTL", 4, 1, FROM10),
-        f("LINEAR_CENTER_CNTL", 8, 1, FROM10), f("LINEAR_CENTROID_CNTL", 12, 1, FROM10),
-        f("POS_FLOAT_LOCATION", 16, 2, FROM10), f("POS_FLOAT_ULC", 20, 1, FROM10),
-        f("FRONT_FACE_ALL_BITS", 24, 1, FROM10),
+        f("PERSP_CENTER_CNTL", 0, 1, ALL), f("PERSP_CENTROID_CNTL", 4, 1, ALL),
+        f("LINEAR_CENTER_CNTL", 8, 1, ALL), f("LINEAR_CENTROID_CNTL", 12, 1, ALL),
+        f("POS_FLOAT_LOCATION", 16, 2, ALL), f("POS_FLOAT_ULC", 20, 1, ALL),
+        f("FRONT_FACE_ALL_BITS", 24, 1, ALL),
     ]),
     // SPI_INTERP_CONTROL_0.
     (&[0xa1b5], &[
@@ -238,33 +239,33 @@ pub(crate) static GROUPS: [Group; 60] = [
     ]),
     // DB_SHADER_CONTROL.
     (&[0xa203], &[
-        f("Z_EXPORT_ENABLE", 0, 1, FROM10), f("STENCIL_TEST_VAL_EXPORT_ENABLE", 1, 1, FROM10),
-        f("STENCIL_OP_VAL_EXPORT_ENABLE", 2, 1, FROM10), f("Z_ORDER", 4, 2, FROM10), f("KILL_ENABLE", 6, 1, FROM10),
-        f("COVERAGE_TO_MASK_ENABLE", 7, 1, FROM10), f("MASK_EXPORT_ENABLE", 8, 1, FROM10),
-        f("EXEC_ON_HIER_FAIL", 9, 1, FROM10), f("EXEC_ON_NOOP", 10, 1, FROM10),
-        f("ALPHA_TO_MASK_DISABLE", 11, 1, FROM10), f("DEPTH_BEFORE_SHADER", 12, 1, FROM10),
-        f("CONSERVATIVE_Z_EXPORT", 13, 2, FROM10), f("DUAL_QUAD_DISABLE", 15, 1, FROM10),
+        f("Z_EXPORT_ENABLE", 0, 1, ALL), f("STENCIL_TEST_VAL_EXPORT_ENABLE", 1, 1, ALL),
+        f("STENCIL_OP_VAL_EXPORT_ENABLE", 2, 1, ALL), f("Z_ORDER", 4, 2, ALL), f("KILL_ENABLE", 6, 1, ALL),
+        f("COVERAGE_TO_MASK_ENABLE", 7, 1, ALL), f("MASK_EXPORT_ENABLE", 8, 1, ALL),
+        f("EXEC_ON_HIER_FAIL", 9, 1, ALL), f("EXEC_ON_NOOP", 10, 1, ALL),
+        f("ALPHA_TO_MASK_DISABLE", 11, 1, ALL), f("DEPTH_BEFORE_SHADER", 12, 1, ALL),
+        f("CONSERVATIVE_Z_EXPORT", 13, 2, FROM7), f("DUAL_QUAD_DISABLE", 15, 1, FROM9),
         f("PRIMITIVE_ORDERED_PIXEL_SHADER", 16, 1, FROM10), f("EXEC_IF_OVERLAPPED", 17, 1, FROM10),
         f("POPS_OVERLAP_NUM_SAMPLES", 20, 3, FROM10), f("PRE_SHADER_DEPTH_COVERAGE_ENABLE", 23, 1, FROM10),
     ]),
     // PA_CL_CLIP_CNTL.
     (&[0xa204], &[
-        f("UCP_ENA_0", 0, 1, FROM10), f("UCP_ENA_1", 1, 1, FROM10), f("UCP_ENA_2", 2, 1, FROM10),
-        f("UCP_ENA_3", 3, 1, FROM10), f("UCP_ENA_4", 4, 1, FROM10), f("UCP_ENA_5", 5, 1, FROM10),
-        f("PS_UCP_Y_SCALE_NEG", 13, 1, FROM10), f("PS_UCP_MODE", 14, 2, FROM10), f("CLIP_DISABLE", 16, 1, FROM10),
-        f("UCP_CULL_ONLY_ENA", 17, 1, FROM10), f("BOUNDARY_EDGE_FLAG_ENA", 18, 1, FROM10),
-        f("DX_CLIP_SPACE_DEF", 19, 1, FROM10), f("DIS_CLIP_ERR_DETECT", 20, 1, FROM10),
-        f("VTX_KILL_OR", 21, 1, FROM10), f("DX_RASTERIZATION_KILL", 22, 1, FROM10),
-        f("DX_LINEAR_ATTR_CLIP_ENA", 24, 1, FROM10), f("VTE_VPORT_PROVOKE_DISABLE", 25, 1, FROM10),
-        f("ZCLIP_NEAR_DISABLE", 26, 1, FROM10), f("ZCLIP_FAR_DISABLE", 27, 1, FROM10),
+        f("UCP_ENA_0", 0, 1, ALL), f("UCP_ENA_1", 1, 1, ALL), f("UCP_ENA_2", 2, 1, ALL),
+        f("UCP_ENA_3", 3, 1, ALL), f("UCP_ENA_4", 4, 1, ALL), f("UCP_ENA_5", 5, 1, ALL),
+        f("PS_UCP_Y_SCALE_NEG", 13, 1, ALL), f("PS_UCP_MODE", 14, 2, ALL), f("CLIP_DISABLE", 16, 1, ALL),
+        f("UCP_CULL_ONLY_ENA", 17, 1, ALL), f("BOUNDARY_EDGE_FLAG_ENA", 18, 1, ALL),
+        f("DX_CLIP_SPACE_DEF", 19, 1, ALL), f("DIS_CLIP_ERR_DETECT", 20, 1, ALL),
+        f("VTX_KILL_OR", 21, 1, ALL), f("DX_RASTERIZATION_KILL", 22, 1, ALL),
+        f("DX_LINEAR_ATTR_CLIP_ENA", 24, 1, ALL), f("VTE_VPORT_PROVOKE_DISABLE", 25, 1, ALL),
+        f("ZCLIP_NEAR_DISABLE", 26, 1, ALL), f("ZCLIP_FAR_DISABLE", 27, 1, ALL),
         f("ZCLIP_PROG_NEAR_ENA", 28, 1, FROM10),
     ]),
     // PA_CL_VTE_CNTL.
     (&[0xa206], &[
-        f("VPORT_X_SCALE_ENA", 0, 1, FROM10), f("VPORT_X_OFFSET_ENA", 1, 1, FROM10),
-        f("VPORT_Y_SCALE_ENA", 2, 1, FROM10), f("VPORT_Y_OFFSET_ENA", 3, 1, FROM10),
-        f("VPORT_Z_SCALE_ENA", 4, 1, FROM10), f("VPORT_Z_OFFSET_ENA", 5, 1, FROM10), f("VTX_XY_FMT", 8, 1, FROM10),
-        f("VTX_Z_FMT", 9, 1, FROM10), f("VTX_W0_FMT", 10, 1, FROM10), f("PERFCOUNTER_REF", 11, 1, FROM10),
+        f("VPORT_X_SCALE_ENA", 0, 1, ALL), f("VPORT_X_OFFSET_ENA", 1, 1, ALL),
+        f("VPORT_Y_SCALE_ENA", 2, 1, ALL), f("VPORT_Y_OFFSET_ENA", 3, 1, ALL),
+        f("VPORT_Z_SCALE_ENA", 4, 1, ALL), f("VPORT_Z_OFFSET_ENA", 5, 1, ALL), f("VTX_XY_FMT", 8, 1, ALL),
+        f("VTX_Z_FMT", 9, 1, ALL), f("VTX_W0_FMT", 10, 1, ALL), f("PERFCOUNTER_REF", 11, 1, FROM10),
     ]),
     // PA_CL_VS_OUT_CNTL.
     (&[0xa207], &[

@@ -2,8 +2,9 @@
 //!
 //! # Source
 //! GFX6 to GFX8: `sid.h` of Mesa 18. GFX9: `gfx9d.h` of Mesa 18. GFX10: `gfx9_plus_merged_registers.h` of
-//! AMD's PAL. Mesa has the registers of programs and dispatches on GFX6 to GFX9; the context registers that
-//! only PAL's header was read for have fields on GFX10 only. LLVM's values agree: see `tests/llvm.rs`.
+//! AMD's PAL. A context register that only PAL's header was read for has fields on GFX10 only; fields that
+//! GFX8 and GFX10 have in the same place count as fields of GFX9. The values that LLVM computes agree: see
+//! `tests/fields.rs`.
 
 use crate::field_rows::GROUPS;
 
