@@ -137,9 +137,9 @@ pub fn llvm_value(node: &Node) -> Value {
         Node::Scalar(text) => llvm_scalar(text),
         Node::Text(text) => Value::from(text.clone()),
         Node::Seq(items) => Value::Seq(items.iter().map(llvm_value).collect()),
-        Node::Map(entries) => {
-            Value::Map(entries.iter().map(|entry| (llvm_scalar(&entry.key), llvm_value(&entry.value))).collect())
-        }
+        Node::Map(entries) => Value::Map(
+            entries.iter().map(|entry| (llvm_scalar(&entry.key), llvm_value(&entry.value))).collect(),
+        ),
     }
 }
 

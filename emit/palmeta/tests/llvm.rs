@@ -1,7 +1,9 @@
 //! LLVM 14 and 19 as judges: what their compilers write is read, and written the same.
 
-use crate::common::{Llvm, block, data, parse, readelf, tree};
-use palmeta::{Metadata, Problem, Spelling, register};
+use crate::common::{Llvm, PROCESSORS, block, data, parse, readelf, tree};
+use objwriter::Value;
+use palmeta::user_data::{Parameter, layout};
+use palmeta::{Metadata, Problem, Spelling, Stage, fields, register};
 
 const SOURCES: [&str; 3] = ["shaders.ll", "compute.ll", "kernel.ll"];
 
@@ -95,6 +97,36 @@ fn version_three_is_read_and_written() {
             let has_map = metadata.pipeline().is_some_and(|map| map.get(".graphics_registers").is_some());
             assert_eq!(has_map, name == "shaders.ll", "{expected}");
         }
+    }
+}
+
+/// The metadata of a whole compute pipeline has no findings, and LLVM keeps the metadata as a frontend's.
+#[test]
+fn llvm_keeps_the_user_data_of_a_compute_pipeline() {
+    let parameters = [8, 4, 4, 4, 4, 4, 4, 4, 4, 4].map(|size| Parameter { size, align: size });
+    for (processor, version) in PROCESSORS {
+        let Some(llvm) = Llvm::newest(processor, "palmeta: user data") else { return };
+        let mut said = Metadata::new();
+        said.set_version([2, 6]);
+        said.set(".type", "Cs".into());
+        said.set(".internal_pipeline_hash", Value::Seq(vec![Value::Uint(u64::MAX), Value::Uint(1)]));
+        said.set_user_data(&layout(&parameters).expect("a layout"));
+        said.set_in_stage(Stage::Cs, ".wavefront_size", Value::Uint(64));
+        let set = |name, value| fields::field(Stage::Cs.rsrc2(), name, version).expect(name).set(0, value);
+        let rsrc2 = set("USER_SGPR", 16) | set("TGID_X_EN", 1) | set("TIDIG_COMP_CNT", 2);
+        said.set_register(Stage::Cs.rsrc2(), rsrc2);
+        assert_eq!(said.verify(), []);
+        let kept = tree(llvm.note(&with_metadata(&data("user_data.ll"), &said)).0);
+        assert_eq!(kept.verify(), [], "{processor}");
+        for (number, value) in said.registers() {
+            let wanted = if number == Stage::Cs.rsrc2() { rsrc2 | set("SCRATCH_EN", 1) } else { value };
+            assert_eq!(kept.register(number), Some(wanted), "{number:#x} on {processor}");
+        }
+        assert_eq!(kept.stages().collect::<Vec<_>>(), [Stage::Cs]);
+        let limit =
+            |metadata: &Metadata| metadata.pipeline().and_then(|map| map.get(".user_data_limit")).cloned();
+        assert_eq!(limit(&kept), Some(Value::Uint(11)));
+        assert_eq!(limit(&said), limit(&kept));
     }
 }
 

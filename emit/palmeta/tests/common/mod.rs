@@ -109,8 +109,8 @@ fn note(bytes: &[u8]) -> Option<(Note, Vec<u8>)> {
 /// Returns the lines from the directive to the directive at the end.
 pub fn block(assembly: &str) -> &str {
     let start = assembly.find(&format!("\t{BEGIN}\n")).expect("the directive");
-    let end = assembly.find(END).expect("the directive at the end") + END.len() + 1;
-    &assembly[start..end]
+    let length = assembly[start..].find(&format!("\t{END}\n")).expect("the directive at the end");
+    &assembly[start..start + length + END.len() + 2]
 }
 
 /// Reads the lines between the directives.

@@ -208,7 +208,9 @@ fn value(key: &Key, entry: &Entry, mistakes: &mut Mistakes) -> Value {
 /// Returns a string.
 fn text(node: &Node) -> Option<Value> {
     match node {
-        Node::Text(_) | Node::Scalar(_) => Some(yaml::llvm_value(node)).filter(|value| value.as_str().is_some()),
+        Node::Text(_) | Node::Scalar(_) => {
+            Some(yaml::llvm_value(node)).filter(|value| value.as_str().is_some())
+        }
         _ => None,
     }
 }
