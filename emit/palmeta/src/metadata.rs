@@ -8,6 +8,7 @@ use crate::text::{self, BEGIN, END, Spelling};
 use crate::user_data::Layout;
 use crate::verify::{self, Finding};
 use objwriter::Value;
+use objwriter::note::{NT_METADATA, NT_PAL_METADATA, record};
 use std::fmt::Write;
 
 /// The metadata of an AMDPAL code object. All entries of the tree are kept, also those whose keys are not
@@ -180,82 +181,85 @@ impl Metadata {
         self.set(".spill_threshold", layout.spill_threshold.into());
     }
 
-    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place
-    /// there.
+    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place there.
     pub fn from_pairs(pairs: &Pairs) -> (Metadata, Vec<(u32, u32)>) {
         let mut metadata = Metadata::new();
-        let mut rest = Vec::new();
+        let (mut registers, mut rest) = (Vec::new(), Vec::new());
         for (key, value) in pairs.iter() {
-            if !metadata.set_from_pair(key, value) {
-                rest.push((key, value));
+            match Key::from_number(key) {
+                Key::Register(number) => registers.push((number.into(), value.into())),
+                fact if metadata.set_fact(fact, value) => {}
+                _ => rest.push((key, value)),
             }
         }
-        let hash = |low, high| {
-            let half = |key| pairs.get(key).map(u64::from);
-            Some(Value::Uint(half(low)? | half(high)? << 32))
-        };
-        if let Some(stable) = hash(0x1000_0018, 0x1000_0019) {
-            let unique = hash(0x1000_0060, 0x1000_0061).unwrap_or(Value::Uint(0));
+        metadata.set(REGISTERS, Value::Map(registers));
+        let half = |key| pairs.get(key).map(u64::from);
+        let hash = |[low, high]: [u32; 2]| Some(Value::Uint(half(low)? | half(high)? << 32));
+        if let Some(stable) = hash(STABLE_HASH) {
+            let unique = hash(UNIQUE_HASH).unwrap_or(Value::Uint(0));
             metadata.set(".internal_pipeline_hash", Value::Seq(vec![stable, unique]));
-            rest.retain(|(key, _)| !matches!(key, 0x1000_0018 | 0x1000_0019 | 0x1000_0060 | 0x1000_0061));
+            rest.retain(|(key, _)| !STABLE_HASH.contains(key) && !UNIQUE_HASH.contains(key));
         }
         (metadata, rest)
     }
 
-    /// Sets the fact of a pair of the older note. Returns whether the newer form has a place for the fact.
-    fn set_from_pair(&mut self, key: u32, value: u32) -> bool {
-        match Key::from_number(key) {
-            Key::Register(number) => self.set_register(number, value),
-            Key::Stage(stage, name) => {
-                let Some(&(_, key)) = STAGE_KEYS.iter().find(|row| row.0 == name) else { return false };
-                self.set_in_stage(stage, key, value.into());
-            }
-            Key::Pipeline("UsesViewportArrayIndex") => {
-                self.set(".uses_viewport_array_index", Value::Bool(value != 0));
-            }
-            Key::Pipeline("CsWaveFrontSize") => {
-                self.set_in_stage(Stage::Cs, ".wavefront_size", value.into());
-            }
-            Key::Pipeline(name) if PS_FLAGS.iter().any(|row| row.0 == name) => {
-                let key = PS_FLAGS.iter().find(|row| row.0 == name).map_or("", |row| row.1);
-                self.set_in_stage(Stage::Ps, key, Value::Bool(value != 0));
-            }
-            Key::Pipeline(name) => {
-                let Some(&(_, key)) = PIPELINE_KEYS.iter().find(|row| row.0 == name) else { return false };
-                self.set(key, value.into());
-            }
+    /// Sets a fact of the older note. Returns whether the newer form has a place for the fact.
+    fn set_fact(&mut self, fact: Key, value: u32) -> bool {
+        let (stage, name) = match fact {
+            Key::Stage(stage, name) => (Some(stage), name),
+            Key::Pipeline(name) => (None, name),
             _ => return false,
+        };
+        let Some(place) = FACT_PLACES.iter().find(|place| place.fact == name) else { return false };
+        let value = if place.is_flag { Value::Bool(value != 0) } else { value.into() };
+        match stage.or(place.stage) {
+            Some(stage) => self.set_in_stage(stage, place.key, value),
+            None => self.set(place.key, value),
         }
         true
     }
 }
 
-/// Facts of stages in the older note, and their keys in the newer form.
-static STAGE_KEYS: [(&str, &str); 7] = [
-    ("NumUsedVgprs", ".vgpr_count"),
-    ("NumUsedSgprs", ".sgpr_count"),
-    ("NumAvailableVgprs", ".vgpr_limit"),
-    ("NumAvailableSgprs", ".sgpr_limit"),
-    ("LdsByteSize", ".lds_size"),
-    ("ScratchByteSize", ".scratch_memory_size"),
-    ("PerformanceDataBufferSize", ".perf_data_buffer_size"),
-];
+/// Keys of the two halves of the hash of a pipeline in the older note.
+const STABLE_HASH: [u32; 2] = [0x1000_0018, 0x1000_0019];
+const UNIQUE_HASH: [u32; 2] = [0x1000_0060, 0x1000_0061];
 
-/// Numbers of the pipeline in the older note, and their keys in the newer form.
-static PIPELINE_KEYS: [(&str, &str); 4] = [
-    ("UserDataLimit", ".user_data_limit"),
-    ("SpillThreshold", ".spill_threshold"),
-    ("EsGsLdsByteSize", ".es_gs_lds_size"),
-    ("MeshScratchByteSize", ".mesh_scratch_memory_size"),
-];
+/// Where the newer form has a fact of the older note.
+struct FactPlace {
+    fact: &'static str,
+    key: &'static str,
+    /// The stage, if the fact is of one stage and does not name the stage.
+    stage: Option<Stage>,
+    is_flag: bool,
+}
 
-/// Flags of the pixel shader in the older note, and their keys in the newer form.
-static PS_FLAGS: [(&str, &str); 5] = [
-    ("PsUsesUavs", ".uses_uavs"),
-    ("PsUsesRovs", ".uses_rovs"),
-    ("PsWritesUavs", ".writes_uavs"),
-    ("PsWritesDepth", ".writes_depth"),
-    ("PsUsesAppendConsume", ".uses_append_consume"),
+const fn number(fact: &'static str, key: &'static str) -> FactPlace {
+    FactPlace { fact, key, stage: None, is_flag: false }
+}
+
+const fn ps_flag(fact: &'static str, key: &'static str) -> FactPlace {
+    FactPlace { fact, key, stage: Some(Stage::Ps), is_flag: true }
+}
+
+static FACT_PLACES: [FactPlace; 18] = [
+    number("NumUsedVgprs", ".vgpr_count"),
+    number("NumUsedSgprs", ".sgpr_count"),
+    number("NumAvailableVgprs", ".vgpr_limit"),
+    number("NumAvailableSgprs", ".sgpr_limit"),
+    number("LdsByteSize", ".lds_size"),
+    number("ScratchByteSize", ".scratch_memory_size"),
+    number("PerformanceDataBufferSize", ".perf_data_buffer_size"),
+    number("UserDataLimit", ".user_data_limit"),
+    number("SpillThreshold", ".spill_threshold"),
+    number("EsGsLdsByteSize", ".es_gs_lds_size"),
+    number("MeshScratchByteSize", ".mesh_scratch_memory_size"),
+    FactPlace { stage: Some(Stage::Cs), ..number("CsWaveFrontSize", ".wavefront_size") },
+    FactPlace { is_flag: true, ..number("UsesViewportArrayIndex", ".uses_viewport_array_index") },
+    ps_flag("PsUsesUavs", ".uses_uavs"),
+    ps_flag("PsUsesRovs", ".uses_rovs"),
+    ps_flag("PsWritesUavs", ".writes_uavs"),
+    ps_flag("PsWritesDepth", ".writes_depth"),
+    ps_flag("PsUsesAppendConsume", ".uses_append_consume"),
 ];
 
 /// Makes a value a map, and returns the entries of the map.
@@ -295,7 +299,6 @@ impl Note {
     /// # Errors
     /// The contents are damaged.
     pub fn read(owner: &str, kind: u32, contents: &[u8]) -> Result<Option<Note>, Error> {
-        use objwriter::note::{NT_METADATA, NT_PAL_METADATA};
         Ok(match (owner, kind) {
             ("AMDGPU", NT_METADATA) => Some(Note::MessagePack(Metadata::read(contents)?)),
             ("AMD", NT_PAL_METADATA) => Some(Note::Pairs(Pairs::read(contents)?)),
@@ -305,7 +308,6 @@ impl Note {
 
     /// Returns the note record.
     pub fn record(&self) -> Vec<u8> {
-        use objwriter::note::{NT_METADATA, NT_PAL_METADATA, record};
         match self {
             Note::MessagePack(metadata) => record("AMDGPU", NT_METADATA, &metadata.write()),
             Note::Pairs(pairs) => record("AMD", NT_PAL_METADATA, &pairs.write()),

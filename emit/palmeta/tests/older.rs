@@ -54,6 +54,31 @@ fn the_newer_form_has_the_same_facts() {
     }
 }
 
+/// Every fact with a place is where the newer form has the fact, and every other pair is handed back.
+#[test]
+fn facts_have_their_places() {
+    let text = "0x10000062,64,0x10000050,1,0x1000005d,1,0x1000001a,9,0x10000020,7,0x10000018,1,0x10000019,2,\
+                0x10000060,3,0x10000061,4,0x1000001c,5,0x10009999,6,0x2e12,8";
+    let (metadata, rest) = Metadata::from_pairs(&Pairs::from_operands(text).unwrap());
+    let expected = "\
+amdpal.pipelines:
+  - .internal_pipeline_hash: [0x200000001, 0x400000003]
+    .uses_viewport_array_index: true
+    .user_data_limit: 9
+    .spill_threshold: 7
+    .hardware_stages:
+      .cs: {.wavefront_size: 64}
+      .ps: {.writes_uavs: true}
+    .registers: {0x2e12: 8}
+";
+    assert_eq!(metadata.write(), Metadata::from_text(expected).unwrap().write());
+    assert_eq!(rest, [(0x1000_001c, 5), (0x1000_9999, 6)]);
+    // Many registers take linear time.
+    let mut pairs = Pairs::default();
+    (0..200_000).for_each(|number| pairs.set(number, 1));
+    assert_eq!(Metadata::from_pairs(&pairs).0.registers().count(), 200_000);
+}
+
 #[test]
 fn keys_have_names() {
     for (key, name) in [
