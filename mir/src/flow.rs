@@ -90,6 +90,17 @@ impl Worklist {
         self.is_wrapped |= place < self.next;
     }
 
+    /// Removes a block from the list.
+    pub fn remove(&mut self, block: MBlock) {
+        let place = self.place(block.index());
+        self.waiting[place] = false;
+    }
+
+    /// Returns whether no block is on the list.
+    pub fn is_empty(&self) -> bool {
+        !self.waiting.contains(&true)
+    }
+
     /// Converts between the index of a block and its place in the order of visits.
     fn place(&self, index: usize) -> usize {
         if self.is_backward { self.waiting.len() - 1 - index } else { index }

@@ -45,6 +45,7 @@ use self::writer::{Writer, find_places};
 use crate::calls::is_called;
 use emit::Entered;
 use isa::{Counter, MBlock, MachInst, Reg, RegRange, Role, Subtarget};
+use mir::flow::Worklist;
 use mir::track::{Cell, FragmentLocation, MachTrack, Term, TermOp, TrackedValue, is_spill};
 use mir::{MachBlock, MachFunc};
 use rustc_hash::FxHashMap;
@@ -150,7 +151,7 @@ pub fn read(
         reader.run_to_fixpoint(walker, begins);
     }
     let code = reader.walk(walker, begins, (writer, places), (terms, given));
-    if !begins.is_new.contains(&true) {
+    if begins.changed.is_empty() {
         return code;
     }
     // The first walk trusts `loops`, which has removed the facts that loops destroy. If a back edge then
@@ -248,8 +249,8 @@ struct EntryStates {
     bits: Vec<u64>,
     /// Number of words in each of the two bit sets of a block.
     words: usize,
-    /// For each block, whether its entry state has changed since the last walk through the block.
-    is_new: Vec<bool>,
+    /// The blocks whose entry state has changed since the last walk through the block.
+    changed: Worklist,
 }
 
 impl EntryStates {
@@ -261,8 +262,7 @@ impl EntryStates {
         self.words = known.kinds[0].len();
         self.bits.clear();
         self.bits.resize(2 * self.words * func.blocks.len(), 0);
-        self.is_new.clear();
-        self.is_new.resize(func.blocks.len(), true);
+        self.changed.start(func, true);
         for data in func.blocks.values() {
             for (edges, kind) in [&data.linear, &data.logical].into_iter().zip(&known.kinds) {
                 for edge in edges.iter().flatten() {
@@ -304,7 +304,9 @@ impl EntryStates {
                 *own = met;
             }
         }
-        self.is_new[to.as_u32() as usize] |= changed;
+        if changed {
+            self.changed.add(to);
+        }
     }
 }
 
@@ -319,19 +321,15 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Computes the entry states of all blocks to a fixpoint.
     fn run_to_fixpoint(&self, walker: &mut Walker, begins: &mut EntryStates) {
-        while begins.is_new.contains(&true) {
-            for (block, data) in self.func.blocks.iter() {
-                if !std::mem::take(&mut begins.is_new[block.as_u32() as usize]) {
-                    continue;
-                }
-                walker.begin(begins.block_bits(block), self.known.effects.first(block));
-                for n in 0..data.insts.len() {
-                    self.arrive(walker);
-                    self.step(data, n, walker);
-                    walker.changes.clear();
-                }
-                self.leave(data, walker, begins);
+        while let Some(block) = begins.changed.pop() {
+            let data = &self.func.blocks[block];
+            walker.begin(begins.block_bits(block), self.known.effects.first(block));
+            for n in 0..data.insts.len() {
+                self.arrive(walker);
+                self.step(data, n, walker);
+                walker.changes.clear();
             }
+            self.leave(data, walker, begins);
         }
     }
 
@@ -517,7 +515,7 @@ impl Reader<'_> {
 
     /// Walks through the code once and collects rows of the line table and location ranges of fragments. Each
     /// block is read with the entry state that is known when the walk reaches the block. If a later block
-    /// changes that entry state, `EntryStates::is_new` tells the caller to walk again.
+    /// changes that entry state, `EntryStates::changed` tells the caller to walk again.
     fn walk(
         &self,
         walker: &mut Walker,
@@ -536,7 +534,7 @@ impl Reader<'_> {
         let mut entered = is_called(self.func).then(|| Entered::new(self.func, self.target));
         let mut offset = 0;
         for (block, data) in self.func.blocks.iter() {
-            begins.is_new[block.as_u32() as usize] = false;
+            begins.changed.remove(block);
             walker.begin(begins.block_bits(block), known.effects.first(block));
             if let Some(entered) = &mut entered {
                 entered.begin(block);

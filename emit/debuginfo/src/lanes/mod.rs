@@ -33,6 +33,7 @@ mod values;
 use isa::{MBlock, MachInst, Operand, Reg, RegRange, RegSet, Role, Subtarget, op};
 pub use lists::{List, Lists, Mask, Wake};
 pub use masks::{Dwords, Pair, Place, Term};
+use mir::flow::Worklist;
 use mir::{FuncRole, MachFunc};
 use values::{Branches, Values};
 
@@ -200,23 +201,17 @@ impl<'a> Reader<'a> {
 
     /// Computes the lists where blocks begin. Returns `false` if there are too many visits.
     fn run_to_fixpoint(&mut self) -> bool {
-        let blocks = self.func.blocks.len();
-        let mut waiting = vec![true; blocks];
-        let mut visits = 0;
-        while waiting.contains(&true) {
-            for block in self.func.blocks.keys().rev() {
-                let number = block.as_u32() as usize;
-                if !std::mem::replace(&mut waiting[number], false) {
-                    continue;
-                }
-                visits += 1;
-                if visits > MOST_VISITS * blocks {
-                    return false;
-                }
-                let begin = self.walk(block, &mut |_, _| {});
-                if self.begins[number].replace(begin) != Some(begin) {
-                    self.preds[number].iter().for_each(|pred| waiting[pred.as_u32() as usize] = true);
-                }
+        let mut work = Worklist::default();
+        work.start_backward(self.func);
+        let mut visits = 0..MOST_VISITS * self.func.blocks.len();
+        while let Some(block) = work.pop() {
+            if visits.next().is_none() {
+                return false;
+            }
+            let number = block.as_u32() as usize;
+            let begin = self.walk(block, &mut |_, _| {});
+            if self.begins[number].replace(begin) != Some(begin) {
+                self.preds[number].iter().for_each(|&pred| work.add(pred));
             }
         }
         true
@@ -295,34 +290,25 @@ impl<'a> Reader<'a> {
         let blocks = self.func.blocks.len();
         let mut begins: Vec<Option<Values>> = vec![None; blocks];
         let mut ends: Vec<Option<Values>> = vec![None; blocks];
-        let mut waiting = vec![true; blocks];
-        let mut visits = 0;
-        while waiting.contains(&true) {
-            for (block, data) in self.func.blocks.iter() {
-                let number = block.as_u32() as usize;
-                if !std::mem::replace(&mut waiting[number], false) {
-                    continue;
-                }
-                visits += 1;
-                if visits > MOST_VISITS * blocks {
-                    return None;
-                }
-                let preds =
-                    self.preds[number].iter().filter_map(|pred| ends[pred.as_u32() as usize].as_ref());
-                let begin = match number {
-                    0 => Some(Values::new(self.target.mask_dwords())),
-                    _ => Values::meet(preds, block.as_u32()),
-                };
-                let Some(mut values) = begin.clone() else { continue };
-                begins[number] = begin;
-                for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
-                    self.step(inst, at, &mut values, &mut Branches::default());
-                }
-                if ends[number].as_ref() != Some(&values) {
-                    ends[number] = Some(values);
-                    let next = data.linear.iter().flatten().map(|edge| edge.to.as_u32());
-                    next.for_each(|to| waiting[to as usize] = true);
-                }
+        let mut work = Worklist::default();
+        work.start(self.func, true);
+        let mut visits = 0..MOST_VISITS * blocks;
+        while let Some(block) = work.pop() {
+            visits.next()?;
+            let (number, data) = (block.as_u32() as usize, &self.func.blocks[block]);
+            let preds = self.preds[number].iter().filter_map(|pred| ends[pred.as_u32() as usize].as_ref());
+            let begin = match number {
+                0 => Some(Values::new(self.target.mask_dwords())),
+                _ => Values::meet(preds, block.as_u32()),
+            };
+            let Some(mut values) = begin.clone() else { continue };
+            begins[number] = begin;
+            for (inst, at) in data.insts.iter().zip(self.firsts[number]..) {
+                self.step(inst, at, &mut values, &mut Branches::default());
+            }
+            if ends[number].as_ref() != Some(&values) {
+                ends[number] = Some(values);
+                data.linear.iter().flatten().for_each(|edge| work.add(edge.to));
             }
         }
         Some(begins)
