@@ -36,7 +36,8 @@ struct Func {
     args: u32,
 }
 
-/// An element of one of the short lists of a function, all of which are stored in one list of the archive.
+/// An input, note, block or similar part of a function. A function has few of each kind, so the parts of all
+/// kinds and of all functions are stored in a single list, [`Archive::parts`].
 #[derive(Clone, Debug)]
 enum Part {
     Input(VReg, Reg),

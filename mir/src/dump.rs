@@ -11,8 +11,8 @@ impl fmt::Display for Note {
         match self {
             Note::Wait { counter, producer, reg: Some(reg), consumer } => {
                 let mut name = String::new();
-                // The processor is not known here. Any processor will do, because the names of registers are
-                // the same on all processors that `kernc` compiles for.
+                // The processor is not known here. The names of registers are the same on all processors that
+                // `kernc` compiles for, so the first processor of the table serves.
                 write_reg(&PROCESSORS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
                 write!(f, "{counter}: {consumer} needs {name} of {producer}")
             }

@@ -111,8 +111,8 @@ pub struct MemRef {
     pub scope: SyncScope,
     /// Address spaces accessed, or ordered by a fence.
     pub spaces: SpaceSet,
-    /// Whether the operation is ordered only with accesses to the address spaces in `spaces` (the scopes
-    /// `_one_as`).
+    /// Whether the operation is ordered only with accesses to the address spaces in `spaces`. This is so for
+    /// the synchronisation scopes whose names end in `_one_as`, such as `agent_one_as`.
     pub one_as: bool,
     /// `volatile`.
     pub volatile: bool,
@@ -123,7 +123,8 @@ pub struct MemRef {
     pub alias: u16,
 }
 
-/// What an instruction refers to, by a distance or an address that the linker or the emitter inserts.
+/// The variable or function to which an operand of an instruction refers. The linker or the emitter inserts
+/// its address, or the distance to it, into the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Referent {
     /// A global variable of the module (`ir::Global`).
@@ -132,15 +133,16 @@ pub enum Referent {
     Func(u32),
 }
 
-/// What an operand that refers to a symbol stands for: a part of the distance between the code and the
-/// symbol, or the symbol's address.
+/// What the linker or the emitter inserts for an operand that refers to a symbol: a part of the distance from
+/// the code to the symbol, or the symbol's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
     /// Low half of a 64-bit distance.
     Low,
     /// High half of a 64-bit distance.
     High,
-    /// Distance in dwords from the end of the instruction, as a 16-bit number (`s_call_b64`).
+    /// Distance to the symbol in dwords, counted from the end of the instruction, as a 16-bit number
+    /// (`s_call_b64`).
     Words,
     /// Not a distance but the 32-bit address of a variable in LDS.
     Address,
@@ -167,8 +169,8 @@ pub enum Callee {
     Pointer(u32),
 }
 
-/// Registers that hold the target address of a tail call. A tail call may always overwrite them, because no
-/// calling convention passes arguments in them or preserves them.
+/// Registers that hold the target address of a tail call. The code of a tail call may overwrite these two
+/// registers, because no calling convention passes arguments in them or preserves them.
 pub const TAIL_TARGET: RegRange = RegRange { first: Reg::sgpr(28), len: 2 };
 
 /// Number of `CALL` operands with fixed registers.
@@ -206,8 +208,8 @@ pub struct ArgRange {
 pub struct Edge {
     /// Target.
     pub to: MBlock,
-    /// Arguments for the parameters of the target block. A linear edge has arguments for the SGPR parameters,
-    /// and a logical edge for the VGPR parameters.
+    /// Arguments for the parameters of the target block: in a linear edge for the SGPR parameters, in a
+    /// logical edge for the VGPR parameters.
     pub args: ArgRange,
 }
 
@@ -234,9 +236,9 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
-    /// Whether the block is executed with other lanes active than the control flow prescribes, for example
-    /// with the lanes of the other side of a branch. None of the block's instructions depends on EXEC, so the
-    /// change of EXEC before the block was omitted.
+    /// Whether wrong lanes are active in the block, for example those of the other side of a branch. This is
+    /// harmless, because none of the block's instructions depends on EXEC. The change of EXEC before the
+    /// block was therefore omitted.
     pub is_foreign: bool,
 }
 
@@ -281,9 +283,9 @@ pub struct MachFunc {
     pub blocks: PrimaryMap<MBlock, MachBlock>,
     /// Class of each virtual register.
     pub vregs: PrimaryMap<VReg, RegClass>,
-    /// The registers of all `Operand::Virt`, each of which is a range of this list.
+    /// The virtual registers of all operands. An `Operand::Virt` names a range of this list.
     pub tuples: Vec<VReg>,
-    /// The arguments of all edges, each of which has a range of this list.
+    /// The arguments of all edges. Each edge names a range of this list.
     pub args: Vec<VReg>,
     /// Virtual registers that have a value when the function begins, each with the hardware register in which
     /// the value arrives.
@@ -298,14 +300,15 @@ pub struct MachFunc {
     pub calls: Vec<CallSite>,
     /// How the function is started.
     pub role: FuncRole,
-    /// Number of lanes per wave for which a called function is compiled. `None` if it is the module's number.
+    /// Number of lanes per wave for which a called function is compiled. `None` if it does not differ from
+    /// the number for which the module is compiled.
     pub wave_size: Option<u32>,
     /// State in which the kernel starts: which inputs the hardware puts into registers.
     pub abi: Abi,
     /// Size of statically allocated LDS in bytes.
     pub lds_size: u32,
-    /// Private memory of the function in bytes per work-item. Selection counts private variables, and the
-    /// allocator adds spill slots.
+    /// Bytes of private memory that the function needs per work-item. Instruction selection counts the
+    /// private variables, and the allocator adds the spill slots.
     pub scratch_size: u32,
     /// Size of explicit kernel arguments in bytes.
     pub kernarg_size: u32,
@@ -466,7 +469,7 @@ impl MachFunc {
         &self.args[edge.args.start as usize..][..edge.args.len as usize]
     }
 
-    /// Returns whether the function accesses its private memory as called functions do, through the
+    /// Returns whether the function accesses its private memory in the way of called functions: through the
     /// descriptor in `s[0:3]` and the stack pointer. If so, the allocator must not use these registers for
     /// other values.
     pub fn has_stack(&self) -> bool {
@@ -492,9 +495,9 @@ impl MachFunc {
         MemId(self.mems.len() as u32 - 1)
     }
 
-    /// Replaces the state in which the kernel starts, which says what the hardware puts into which registers.
-    /// Each input of the function moves to the hardware register that holds its value in the new state. An
-    /// input whose value the new state does not contain is removed.
+    /// Replaces the state in which the kernel starts. The state says which registers the hardware fills, and
+    /// with what. Each input of the function moves to the hardware register that holds its value in the new
+    /// state. An input whose value the new state does not contain is removed.
     pub fn set_abi(&mut self, abi: Abi) {
         let (old, new) = (self.abi.layout(), abi.layout());
         self.inputs.retain_mut(|(_, reg)| {

@@ -26,8 +26,8 @@ pub enum Illegal {
     Kind(u8),
     /// The operand has the wrong number of dwords, or mixes SGPRs and VGPRs.
     Width(u8),
-    /// The operand is a constant that cannot be encoded: the encoding has no room for a literal, or has
-    /// another literal already, or the processor lacks the inline constant.
+    /// The operand is a constant that cannot be encoded. The encoding may have no room for a literal or have
+    /// another literal already, or the processor may lack the inline constant.
     Literal(u8),
     /// The instruction uses more different scalar values than the constant bus can transfer, and this operand
     /// is one of them.
@@ -63,8 +63,8 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     if usize::from(inst.len) != row.ops.len() {
         return Some(Illegal::Count);
     }
-    // Numbers of literals and of operands that may use the constant bus. Most instructions have at most one
-    // of either, which needs no further check.
+    // Counts of the literals and of the SGPR operands. The counts say which of the checks below are needed:
+    // that of literals only if there is one, that of the constant bus usually only for several values.
     let (mut literals, mut scalars) = (0, 0);
     for (n, (spec, &operand)) in (0..).zip(row.ops.iter().zip(inst.operands())) {
         let regs = registers(func, operand);
@@ -155,8 +155,9 @@ fn operand_problem(
         Kind::Imm => !matches!(operand, Operand::Imm(_)),
         Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
         Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
-        // These kinds of operands are not checked thoroughly. Code that `kernc` compiles has no matrix or
-        // graphics instructions, and uses accumulation registers only for spilling.
+        // Code that `kernc` compiles has no matrix, export or image instructions, so their operands are
+        // always refused. It uses accumulation registers only for spilling, and names them as hardware
+        // registers.
         Kind::Agpr => !matches!(operand, Operand::Reg(range) if range.first.is_agpr()),
         Kind::Avgpr | Kind::Acc => true,
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,

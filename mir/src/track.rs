@@ -7,14 +7,15 @@
 //! Passes keep this field anyway, so they need no support for debug information. An instruction that belongs
 //! to no point has 0.
 //!
-//! The points of a block increase from its beginning to its end. A [`Record`] holds from just before a point
-//! on. In the final code, it therefore holds from after the last instruction of the block that has an earlier
-//! point. Instructions that passes have moved up, such as loads, are not considered for this.
+//! The points of a block increase from its beginning to its end. A [`Record`] says for example that a
+//! variable has a new location; it holds from just before a point on. In the final code, it therefore begins
+//! to hold after the last instruction of the block with an earlier point. Instructions that passes have moved
+//! up, such as loads, do not count here.
 //!
 //! A virtual register has one hardware register during its whole live range, which the allocator records
-//! ([`Watched::place`]). In the final code, the hardware register holds the value from the instruction on
-//! that writes the virtual register, which is found by its point. The next write to the hardware register
-//! ends this.
+//! ([`Watched::place`]). In the final code, the instruction that writes the virtual register is found by its
+//! point. From this instruction on, the hardware register holds the value, until another instruction writes
+//! the hardware register.
 
 use isa::{Reg, VReg};
 use std::num::NonZeroU32;
@@ -62,7 +63,7 @@ pub enum TermOp {
     /// Zero-extends the given number of low bits of the operand. `SignedLow` sign-extends them instead.
     Low(u8),
     SignedLow(u8),
-    /// Adds an address, the first operand, and an unsigned 32-bit offset, the second one.
+    /// Adds an unsigned 32-bit offset (the second operand) to an address (the first operand).
     AddUnsigned,
     Eq,
     Ne,
@@ -101,7 +102,8 @@ pub struct TrackedValue {
 pub struct Watched {
     /// The register.
     pub register: VReg,
-    /// Instruction that writes the register, if there is one. Set by the allocator, together with `place`.
+    /// Instruction that writes the register, or `None` if there is no such instruction. The allocator sets
+    /// this field together with `place`.
     pub write: Option<Write>,
     /// For a register that is a block parameter: the IR block at whose beginning it gets its value, as an
     /// index into [`MachTrack::parts`]. For any other register, `u32::MAX`.
@@ -160,7 +162,8 @@ pub const fn is_spill(point: u32) -> bool {
     point >> 31 != 0
 }
 
-/// A fact for debuggers that holds from just before a point (an operation of the IR) on.
+/// A fact for debuggers, for example that a statement begins or that a variable has a new location. The fact
+/// holds from just before a point (an operation of the IR) on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The point.
@@ -196,7 +199,8 @@ pub struct Part {
 /// The debug records of a function.
 #[derive(Clone, Debug, Default)]
 pub struct MachTrack {
-    /// Source location of each point, beginning with point 1, in the form that the IR uses.
+    /// Source location of each point, beginning with point 1. As in the IR, a location is a byte offset plus
+    /// one, or 0 if there is none.
     pub places: Vec<u32>,
     /// Blocks in the order of their points.
     pub parts: Vec<Part>,

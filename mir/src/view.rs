@@ -1,5 +1,5 @@
-//! Implements what the crate `isa` asks about a function, so that it can print the function's instructions
-//! and check their operands.
+//! Answers the questions of the crate `isa` about a function, such as the class of a virtual register. With
+//! these answers, `isa` prints the function's instructions and checks their operands.
 
 use crate::{Distance, MachFunc, Referent};
 use isa::{FuncView, MBlock, RegClass, Tuple, VReg};

@@ -94,7 +94,8 @@ pub(super) const HIDDEN: &[(Hidden, &str)] = &[
     (Hidden::DYNAMIC_LDS, "dynamic_lds"),
 ];
 
-/// Numeric properties of a function; the allocator sets the last five.
+/// The properties of a machine function that are numbers, with their words in the text. The allocator sets
+/// the last five.
 pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[
     ("lds_size", |func| &mut func.lds_size),
     ("scratch_size", |func| &mut func.scratch_size),

@@ -350,7 +350,8 @@ fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
     };
     let (low, high): (u16, u16) = (low.parse().ok()?, high.parse().ok()?);
     let len = u8::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
-    // Some scalar registers have no name and come after the numbered ones. They are written with brackets.
+    // The SGPRs have numbers up to a limit of the processor. Special registers without a name have higher
+    // numbers, and the text gives these in brackets.
     let room = if first == 0 && !numbers.starts_with('[') { target.numbered_sgprs() } else { room };
     (high < room).then(|| RegRange { first: Reg(first + low), len })
 }

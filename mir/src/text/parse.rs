@@ -18,7 +18,8 @@ use std::collections::HashMap;
 use std::iter::Enumerate;
 use std::str::Lines;
 
-/// Limit for the numbers of virtual registers and blocks in a text.
+/// Limit for the numbers of virtual registers and blocks in a text, so that a text with a huge number does
+/// not make the reader allocate huge lists.
 const MAX_NUMBER: u32 = 1 << 22;
 
 /// Reads the machine functions in a text and ignores everything else in the text. `target` returns the
@@ -427,16 +428,16 @@ impl<'a> Body<'a> {
             }
         }
         for class in self.classes {
-            // The text may leave out the number of a virtual register. Such a number gets a register that is
-            // never used.
+            // The numbers of the virtual registers in a text may have gaps. A number that the text does not
+            // mention becomes an SGPR that no instruction uses.
             self.func.vregs.push(class.unwrap_or(RegClass::Sgpr));
         }
         Ok(self.func)
     }
 }
 
-/// Completes a block at its end. If the text does not mark the beginning of a part, the part is empty or
-/// consists of the rest of the block.
+/// Completes a block when its text ends. Without the line `terminators:`, the terminator group is empty. With
+/// the line `prologue:` and no later part, all instructions belong to the prologue.
 fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
     let Some((id, part)) = block else { return };
     let block = &mut func.blocks[id];

@@ -291,7 +291,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the bits of a number such as `[0,1]`, beginning with bit 0, up to the highest bit that is set.
+    /// Writes the lowest bits of a number as a list with bit 0 first, such as `[0,1]` for 2. The list ends
+    /// with the highest bit that is set.
     fn bits(&mut self, bits: u8) -> fmt::Result {
         for n in 0..(8 - bits.leading_zeros()).max(1) {
             write!(self.out, "{}{}", if n == 0 { "[" } else { "," }, bits >> n & 1)?;
