@@ -1,6 +1,6 @@
-//! The inputs of kernels and functions (work-group and work-item ids, pointers to the kernel arguments and
-//! the dispatch packet): in which registers the hardware or the caller passes them, and values that are
-//! computed from them, such as global ids.
+//! Inputs of kernels and functions: work-group and work-item ids, and pointers to the kernel arguments and
+//! the dispatch packet. The hardware or the caller passes them in registers. Other values, such as global
+//! ids, are computed from them.
 
 use crate::call::{Callee, argument_dwords, shape};
 use crate::class::Home;
@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
-    /// `Some` if an id must be extracted from a register that holds the work-item ids of all dimensions, ten
-    /// bits for each. It is the last dimension whose id the function uses. `None` if each id has its own
-    /// register, or if only the id of the first dimension is used, which then has the register for itself.
+    /// How the work-item ids arrive. With `Some`, the ids of all dimensions are in one register, ten bits for
+    /// each, and the number is the last dimension whose id the function uses. With `None`, each id that the
+    /// function uses has a register for itself.
     packed: Option<u8>,
 }
 
@@ -49,8 +49,8 @@ impl Inputs {
     }
 }
 
-/// Returns the last dimension whose work-item id a function needs; 2 (the third dimension) for a function
-/// about which nothing is known.
+/// Returns the last dimension whose work-item id a function needs. If nothing is known about the function,
+/// this is 2, the third dimension.
 fn last_dimension(callee: Option<&Callee>) -> u8 {
     callee.map_or(2, |callee| callee.needs.dimensions().saturating_sub(1))
 }
@@ -76,9 +76,9 @@ impl Lower<'_> {
         self.inputs.list.iter().any(|(have, _)| *have == input)
     }
 
-    /// Returns the registers in which the hardware or the caller passes the input that `value` reads (an id
-    /// or a pointer), and adds the input to the requested inputs. Returns `None` if no input provides the
-    /// value, so that it has to be computed.
+    /// Returns the registers in which the input that `value` reads (an id or a pointer) arrives, and adds the
+    /// input to the requested inputs. Returns `None` if no input provides the value, so that it has to be
+    /// computed.
     pub fn input(&mut self, value: Value) -> Option<Operand> {
         let input = self.input_of(value)?;
         let whole = self.abi_input(input);
@@ -100,8 +100,8 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            // A kernel reads its explicit arguments through the kernarg pointer. A function that is not a
-            // kernel reads only implicit arguments through it, so it gets only the implicit-argument pointer.
+            // A kernel reads its own arguments through the kernarg pointer. A called function reads only
+            // implicit arguments in this way, so it receives a pointer to these instead.
             Pos::KernargPtr if self.has_frame() => AbiInput::ImplicitArgPtr,
             Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
@@ -151,8 +151,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Records in the machine function, for a function that is not a kernel, which hardware registers the
-    /// requested implicit inputs and the parameters arrive in.
+    /// Records where the inputs of a function that is not a kernel arrive: the hardware registers of the
+    /// requested implicit inputs and of the parameters.
     fn finish_implicit(&mut self) {
         let dwords = argument_dwords(self.func);
         for (implicit, input) in INPUTS {

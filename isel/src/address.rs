@@ -52,10 +52,9 @@ impl Lower<'_> {
         (pointer, sum)
     }
 
-    /// Chooses between the FLAT or GLOBAL instruction and the buffer instruction for an access to `pointer +
-    /// offset`. Returns the chosen opcode as an instruction without operands. On processors that have both a
-    /// buffer and a FLAT instruction, the buffer instruction is chosen if it computes the whole address
-    /// itself.
+    /// Chooses the instruction for an access to `pointer + offset`: a FLAT, GLOBAL or buffer instruction.
+    /// Returns it without operands. If the processor has both a FLAT and a buffer instruction, the buffer
+    /// instruction is chosen if it computes the whole address itself.
     pub fn device_instruction(&mut self, role: Role, pointer: Value, offset: i32) -> MachInst {
         match self.s.roles.by_buffer(role) {
             Some(op) if self.prefers_buffer(pointer, offset) => MachInst::new(op, &[]),
@@ -104,9 +103,9 @@ impl Lower<'_> {
         (rest, carried as i32)
     }
 
-    /// Returns the operands for a uniform address: a base in SGPRs plus a constant offset in a VGPR. A GLOBAL
-    /// instruction with a base needs that VGPR in any case, so it also holds the part of the offset that does
-    /// not fit into the instruction's offset field.
+    /// Returns the operands for a uniform address: a base in SGPRs plus a constant offset. A GLOBAL
+    /// instruction with a base also needs a VGPR, so this VGPR holds the part of the offset that does not fit
+    /// into the instruction's offset field.
     fn uniform_address(&mut self, base: Value, offset: i64) -> Address {
         let (rest, offset) = self.split_offset(offset);
         let mut saddr = self.sgpr(base);
@@ -135,7 +134,7 @@ impl Lower<'_> {
         sum
     }
 
-    /// Splits `pointer` into a uniform pointer and a 32-bit unsigned index, if it provably has that form.
+    /// If `pointer` provably is the sum of a uniform pointer and a 32-bit unsigned index, returns the two.
     /// Adds constants that were part of the pointer or the index to `offset`.
     pub fn uniform_plus_index(&self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
@@ -227,9 +226,10 @@ impl Lower<'_> {
     }
 
     /// Returns the operands for the address `pointer + offset` of an LDS instruction: the address register,
-    /// and the bytes that go to the offset field. For an instruction with one address, `unit` is 0. For an
-    /// instruction with two addresses (`ds_read2_b32`), the encoded offsets count elements of `unit` bytes,
-    /// and the instruction accesses up to `span` elements after the first.
+    /// and the bytes that the offset field adds to it. For an instruction with one address, `unit` is 0. An
+    /// instruction with two addresses (`ds_read2_b32`) counts its offsets in elements of `unit` bytes. It
+    /// accesses elements up to `span` elements after the first one, whose offsets must also fit into the
+    /// field.
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
         self.reaches_lds = true;
         let (base, sum) = self.narrow_parts(pointer, offset);
@@ -252,16 +252,17 @@ impl Lower<'_> {
         (vaddr, field)
     }
 
-    /// Returns whether `offset` may be in the offset field of an LDS instruction on processors that check the
-    /// base before they add the offset. They refuse a negative base even if the sum is a valid address. So
-    /// the base must be known not to be negative, or it must be absent, or the offset must be 0.
+    /// Returns whether `offset` may be in the offset field of an LDS instruction. Some processors check the
+    /// base before they add the offset: they refuse a negative base even if the sum is a valid address. On
+    /// such a processor, the base must be known not to be negative, or there must be no base, or the offset
+    /// must be 0.
     fn never_negative(&self, base: Option<Value>, offset: i64) -> bool {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }
 
-    /// Returns the three parts of an address in scratch memory: the VGPR with the offset that is not constant
-    /// (if any), the stack pointer (if the address is that of a stack slot in a function), and the constant
-    /// offset for the instruction's offset field.
+    /// Returns the three parts of an address in scratch memory. The first is the VGPR with an offset that is
+    /// not constant, if there is one. The second is the stack pointer, if the address is that of a stack slot
+    /// in a function. The third is the constant offset for the instruction's offset field.
     pub fn scratch_address(
         &mut self,
         pointer: Value,

@@ -96,8 +96,8 @@ impl Lower<'_> {
             BinOp::Shl => self.vector_shift(dst, Role::VShlB32, a, b),
             BinOp::LShr => self.vector_shift(dst, Role::VShrB32, a, b),
             BinOp::AShr => self.vector_shift(dst, Role::VAshrI32, a, b),
-            // Subtracting a constant is lowered as adding the negated constant, because a subtraction
-            // instruction could need an additional register for a literal.
+            // The subtraction of a constant becomes the addition of the negated constant. A subtraction
+            // instruction could need a register for the literal, which an addition has in its encoding.
             BinOp::Sub if self.const_u32(b).is_some() => {
                 let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
                 let x = self.source(a);
@@ -158,9 +158,9 @@ impl Lower<'_> {
         self.emit(op, &[dst, x, y]);
     }
 
-    /// Emits the operation `outer` and the operation that computes one of its operands as a single
-    /// instruction, such as `v_lshl_add_u32`, if there is one. Returns whether such an instruction was
-    /// emitted.
+    /// Looks for one instruction that computes both the operation `outer` and the operation that computes one
+    /// of its operands, such as `v_lshl_add_u32` for `(a << b) + c`. Emits the instruction if there is one,
+    /// and returns whether there is.
     fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
         if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Shl) {
             return false;
@@ -197,9 +197,9 @@ impl Lower<'_> {
         false
     }
 
-    /// Returns the operation that defines `value`, and its operands, if the operation can be part of a fused
-    /// instruction: it is a 32-bit operation on the vector unit, and the current instruction is its only
-    /// user.
+    /// Returns the operation that defines `value`, with its operands, if it can be part of a fused
+    /// instruction. It must be a 32-bit operation on the vector unit, and the current instruction must be its
+    /// only user.
     fn inner(&self, value: Value) -> Option<(BinOp, Value, Value)> {
         let inst = self.foldable(value)?;
         if self.home(value) != Home::Vgpr || self.ty(value).bits() != 32 {
@@ -223,8 +223,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Emits `p * q + y` as one 24-bit multiply-add (`v_mad_u32_u24`), if both factors have at most 24 bits.
-    /// Returns whether it did.
+    /// Emits `p * q + y` as a single 24-bit multiply-add (`v_mad_u32_u24`). This is possible if both factors
+    /// have at most 24 bits. Returns whether it was.
     fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
         if self.max_bits(p) > 24
             || self.max_bits(q) > 24

@@ -87,8 +87,9 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
-    /// Sets M0 to its largest value at the beginning of the entry block, if the function accesses LDS on a
-    /// processor where M0 is an upper limit for the addresses of LDS accesses.
+    /// Sets M0 to its largest value at the beginning of the entry block, if the function accesses LDS. On
+    /// some processors, M0 is an upper limit for the addresses of LDS accesses; other processors need no code
+    /// for this.
     pub fn init_lds_limit(&mut self) {
         if self.reaches_lds && self.target.addressing.lds_needs_m0 {
             self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
@@ -130,9 +131,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets the register FLAT_SCRATCH, if FLAT instructions access private memory, to the address of the
-    /// queue's scratch memory plus the offset of this wave's part. The code is emitted at the beginning of
-    /// the entry block.
+    /// Sets the register FLAT_SCRATCH to the address of this wave's scratch memory: the address of the
+    /// queue's scratch memory plus the offset of the wave's part. Does nothing if no FLAT instruction
+    /// accesses private memory. The code is emitted at the beginning of the entry block.
     pub fn init_flat_scratch(&mut self) {
         if self.has_input(AbiInput::FlatScratchInit) {
             self.set_flat_scratch();

@@ -4,10 +4,10 @@
 //! The address of a buffer instruction is a sum of up to four parts. The first is the 48-bit base address in
 //! a *descriptor* (V#), which is held in four SGPRs and also holds the size of the memory. The second is a
 //! scalar of 32 bits, the third an immediate. The fourth comes from VGPRs: nothing, a 32-bit offset (mode
-//! `offen`) or a 64-bit offset (mode `addr64`). So a uniform pointer is turned into a descriptor once, where
-//! it is defined, and the lanes provide the rest in VGPRs. The rest is a 32-bit index, which the instruction
-//! extends to 64 bits, or a 64-bit distance. If the pointer has no uniform part, it is the whole address,
-//! which is added to a descriptor of address 0.
+//! `offen`) or a 64-bit offset (mode `addr64`). So the uniform part of a pointer is turned into a descriptor
+//! once, where it is defined. The part that differs between lanes is in VGPRs: a 32-bit index, which the
+//! instruction extends to 64 bits, or a 64-bit distance. If a pointer has no uniform part, the VGPRs hold the
+//! whole address, and the descriptor has the address 0.
 //!
 //! The hardware checks 32-bit offsets against the 32-bit size in the descriptor. All descriptors have the
 //! largest possible size, which excludes only the byte at offset 0xffff_ffff. Accesses that may reach that
@@ -36,7 +36,7 @@ const RECORDS: u32 = u32::MAX;
 /// and other fields.
 const ADDRESS_HIGH: u32 = 0xffff;
 
-/// Number of operations that the analysis of the largest value of an index follows.
+/// Largest number of operations, one behind the other, that are followed to find how large an index can be.
 const DEPTH: u32 = 8;
 
 /// How an address is composed.
@@ -117,8 +117,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the way in which a buffer instruction composes the address `pointer + offset`, and the
-    /// constant offset that has to be added to the parts.
+    /// Returns how a buffer instruction composes the address `pointer + offset` from parts, and the constant
+    /// offset that is added to these parts.
     fn address_way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
@@ -185,7 +185,7 @@ impl Lower<'_> {
         Some((scalar, field as i32))
     }
 
-    /// Returns `pointer` as a uniform pointer plus a 64-bit distance, if it has that form.
+    /// If `pointer` is the sum of a uniform pointer and a 64-bit distance, returns the two.
     fn uniform_plus_distance(&self, pointer: Value) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
@@ -217,8 +217,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Completes the descriptor of a pointer that has just been defined, if an access uses the pointer
-    /// through a descriptor: writes the parts of the descriptor that are not the pointer's own registers.
+    /// Completes the descriptor of a pointer that has just been defined. The pointer's own registers may be a
+    /// part of the descriptor already; this writes the other parts. Does nothing if no access uses the
+    /// pointer through a descriptor.
     pub fn finish_descriptor(&mut self, value: Value) {
         if !self.wants_descriptor(value) {
             return;
@@ -236,8 +237,8 @@ impl Lower<'_> {
     }
 
     /// Returns whether the pointer's value certainly fits into the 48 address bits of a descriptor. Loaded
-    /// pointers do; the result of an addition may not, because an intermediate sum can be negative although
-    /// the final address is valid.
+    /// pointers do. The result of an addition may not: an intermediate sum can be negative although the final
+    /// address is valid.
     fn is_address(&self, pointer: Value) -> bool {
         matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
     }

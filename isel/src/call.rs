@@ -69,7 +69,8 @@ impl Callee {
     }
 }
 
-/// Returns the registers that a call may change. The first `results` VGPRs receive the results.
+/// Returns the registers that a call may change, including the first `results` VGPRs, in which it returns its
+/// results.
 fn clobbers_of_call(callee: &Callee, is_tail: bool, results: usize) -> RegSet {
     let mut clobbers = callee.clobbers;
     if callee.keeps_m0 {
@@ -272,8 +273,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores the arguments that are not passed in registers at the end of the frame, which is where the
-    /// callee's frame begins.
+    /// Stores the arguments that are not passed in registers. They go to the end of this function's frame,
+    /// where the callee's frame begins.
     fn store_arguments(&mut self, dwords: &[VReg], registers: usize) {
         if dwords.len() == registers {
             return;
@@ -476,9 +477,9 @@ fn scratch_buffer() -> Operand {
     Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
 }
 
-/// Returns the number of stack bytes per lane that a call with `dwords` dwords of arguments needs, including
-/// the work-item ids if the convention passes them on the stack. The caller stores all of these bytes,
-/// whether or not the function reads them.
+/// Returns the number of stack bytes per lane that a call needs for `dwords` dwords of arguments, and for the
+/// work-item ids if the convention passes them on the stack. The caller stores all of these bytes, whether or
+/// not the called function reads them.
 pub(crate) fn stack_bytes(dwords: usize, convention: Convention, needs: &ImplicitNeeds) -> u32 {
     match needs.implicit_place(convention, Implicit::WorkitemIds, dwords) {
         Some(Place::Stack(offset)) => offset + 4,

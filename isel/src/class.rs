@@ -25,7 +25,8 @@ pub(crate) enum Home {
     /// A `bool` that is kept as a lane mask. The bits of lanes that are inactive at its definition have no
     /// meaning.
     Mask,
-    /// A uniform `bool` that the scalar unit computes: in SCC where it is used, or as 0 or 1 in an SGPR.
+    /// A uniform `bool` that the scalar unit computes. Where it is used, it is in SCC. Elsewhere it may be
+    /// held in an SGPR, as 0 or 1.
     Scc,
 }
 
@@ -59,10 +60,9 @@ struct Classes<'a> {
 }
 
 impl Classes<'_> {
-    /// Decides in which kind of register a block parameter is kept. It is an SGPR only if the value is
-    /// uniform and all lanes reach the block together with the program counter. At some blocks, lanes are
-    /// parked: they wait there inactive until the program counter arrives. Parameters of such blocks are kept
-    /// in VGPRs or lane masks.
+    /// Decides in which kind of register a block parameter is kept. SGPRs are possible only if the value is
+    /// uniform and no lanes are parked at the block, that is, wait there inactive until the program counter
+    /// arrives. If lanes may be parked at the block, its parameters are kept in VGPRs or lane masks.
     fn param(&mut self, param: Value, parked: bool) {
         let scalar = !parked && self.uniformity.is_uniform(param);
         self.homes[param] = match self.func.ty(param) {
@@ -127,8 +127,9 @@ impl Classes<'_> {
         }
     }
 
-    /// Returns whether the scalar unit should compute an operation with these operands: at least one operand
-    /// is in SGPRs, or no operand is in VGPRs or a lane mask.
+    /// Returns whether the scalar unit should compute an operation with these operands. It should if at least
+    /// one operand is in SGPRs, or if all operands are constants or conditions in SCC, so that none is in
+    /// VGPRs or a lane mask.
     fn any_scalar(&self, args: &[Value]) -> bool {
         let vector = |&arg: &Value| matches!(self.homes[arg], Home::Vgpr | Home::Mask);
         args.iter().any(|&arg| self.homes[arg] == Home::Sgpr) || !args.iter().any(vector)
@@ -166,8 +167,8 @@ fn scalar_cast(op: CastOp) -> bool {
     !matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FExt | CastOp::FTrunc)
 }
 
-/// Returns whether the result of an operation is a constant that instructions can use as an immediate, such
-/// as the address of a kernel's stack slot or of an LDS variable.
+/// Returns whether the result of an operation can be an immediate of instructions because its value is known.
+/// The address of a kernel's stack slot and that of an LDS variable are examples.
 pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     match op {
         Op::Const(_) => true,

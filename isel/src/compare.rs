@@ -37,8 +37,8 @@ const INT: &[IntRow] = &[
 /// Roles that compare the low halves of registers.
 const LOW_HALF: &[(IntCc, Role)] = &[(IntCc::Eq, Role::VCmpEqU16), (IntCc::Ne, Role::VCmpNeU16)];
 
-/// Roles of float comparisons, for f32 and f64. The names with `N` (such as `VCmpNeqF32`) are negated
-/// comparisons, which are true if an operand is NaN.
+/// Roles of float comparisons, for f32 and f64. Names with an `N` after `VCmp`, such as `VCmpNeqF32`, are
+/// negated comparisons, which are true if an operand is NaN.
 const FLOAT: &[(FloatCc, [Role; 2])] = &[
     (FloatCc::Oeq, [Role::VCmpEqF32, Role::VCmpEqF64]),
     (FloatCc::One, [Role::VCmpLgF32, Role::VCmpLgF64]),
@@ -261,8 +261,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the operand of the `not` that defines `value`, if the current instruction is the only user of
-    /// that `not`, so that the `not` can be folded.
+    /// If a `not` defines `value` and the current instruction is its only user, returns the operand of the
+    /// `not`. The current instruction then does the work of the `not`, which is not emitted.
     fn folded_not(&self, value: Value) -> Option<Value> {
         let inst = self.foldable(value)?;
         (self.func.insts[inst].op == Op::Un(UnOp::Not)).then(|| self.func.args(inst)[0])

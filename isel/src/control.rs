@@ -15,8 +15,8 @@ pub(crate) struct Scc {
     pub negated: bool,
 }
 
-/// Scratch buffers for the arguments that the edges of the current block pass: arguments in VGPRs, and
-/// arguments in SGPRs for each of the two successors.
+/// Scratch buffers for the arguments that the edges of the current block pass. VGPR arguments are in one
+/// list; SGPR arguments are in one list for each of the two successors.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     vectors: Vec<VReg>,
@@ -114,8 +114,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Clears `exec` before a jump to the position `resume`, if the block there adds lanes that wait at it
-    /// (parked lanes) to the lanes in `exec`. The lanes that are in `exec` now wait elsewhere and must not
+    /// Clears `exec` before a jump to the position `resume`, if lanes are parked there and the block adds
+    /// them to the lanes in `exec`. The lanes that are in `exec` now are parked elsewhere, so they must not
     /// become active at `resume`. Returns the number of instructions (0 or 1).
     fn clear_exec(&mut self, resume: Pos) -> u32 {
         let node = self.node(resume);
@@ -135,8 +135,8 @@ impl Lower<'_> {
         let new = self.lanes(new);
         let exec = self.masks.exec();
         let lanes = match cond {
-            // Here the mask of the condition contains active lanes only. So it can be added to the mask of
-            // parked lanes without an `and` with `exec`.
+            // The mask of the condition contains active lanes only, so it needs no `and` with `exec` before
+            // it is added to the mask of parked lanes.
             Some((mask, true)) if old.is_some() && self.holds_active_lanes(self.condition()) => mask,
             Some((mask, when)) => {
                 let dst = if old.is_some() { self.mask_temp() } else { new };
@@ -326,9 +326,9 @@ impl Lower<'_> {
             scalars[which].clear();
             targets[which] = to_pos;
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
-                // Parameters that nobody has requested are not passed. But for a back edge all parameters are
-                // passed, because the walk through the code has not yet visited all uses of the target's
-                // parameters.
+                // A parameter that no instruction has requested is not passed. But over a back edge, every
+                // parameter is passed: the walk goes backwards through the code, so it has not visited all
+                // uses of the target's parameters yet.
                 if to_pos > at && !self.is_wanted(param) {
                     continue;
                 }
@@ -389,9 +389,10 @@ impl Lower<'_> {
         self.out.blocks[body].linear[k].map_or(self.enter(to), |edge| edge.to)
     }
 
-    /// Assembles the machine block of a node. Its instructions are, in this order, the code that sets `exec`
-    /// on entry, and the instructions with the shared copies between them. If the node has a gate, the gate
-    /// is created, too, and contains the code that sets `exec`.
+    /// Assembles the machine block of a node (block of the control-flow plan). The code that sets `exec` on
+    /// entry comes first. The instructions of the block follow, together with the copies of operands that
+    /// several of them share. If the node has a gate, the code that sets `exec` goes into the gate, which is
+    /// a block of its own.
     pub fn finish_block(&mut self, at: Pos, group: u32) {
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);

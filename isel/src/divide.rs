@@ -9,8 +9,8 @@ use isa::Operand;
 /// Operand of `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
-/// Operand of `s_denorm_mode`, which says whether denormals are kept: the mode of f32 in bits 0 and 1, the
-/// mode of f64 and f16 in bits 2 and 3 (LLVM's AMDGPU guide, seed 000, line 2889).
+/// Operand of `s_denorm_mode` that keeps all denormals. Bits 0 and 1 are the mode of f32, bits 2 and 3 the
+/// mode of f64 and f16 (LLVM's AMDGPU guide, seed 000, line 2889).
 const KEEP_DENORMALS: Operand = Operand::Imm(0b1111);
 const FLUSH_F32_DENORMALS: Operand = Operand::Imm(0b1100);
 
@@ -88,9 +88,9 @@ impl Lower<'_> {
         self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
-        // This step gives the `f64` that is nearest to the quotient, so that a quotient which an f64 can
-        // represent is exact. Without the step, `v_div_fmas` would round a quotient halfway between two
-        // denormals as if it were slightly to one side. LLVM leaves this step out for f64.
+        // This last step makes the quotient the nearest `f64`. A quotient that an `f64` can represent is then
+        // exact. Without the step, `v_div_fmas` would round a quotient halfway between two denormals as if it
+        // were slightly to one side. LLVM leaves this step out for `f64`.
         let e = self.fma(ops.fma, len, minus, q, n);
         q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
         let e = self.fma(ops.fma, len, minus, q, n);
@@ -146,8 +146,8 @@ impl Lower<'_> {
         extended.is_some_and(|inst| self.ty(self.func.args(inst)[0]) == Type::F16)
     }
 
-    /// Emits the square root of `y` without scaling its operand. In the lanes of the mask `small`, the caller
-    /// has multiplied the original operand by 2^32, so in these lanes the root is divided by 2^16.
+    /// Emits the square root of `y`, which the caller may have scaled. In the lanes of the mask `small`, `y`
+    /// is the original operand times 2^32, so the root is divided by 2^16 in these lanes.
     fn sqrt32_unscaled(&mut self, result: Value, y: Operand, small: Option<Operand>) {
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VSqrtF32, &[s, y]);

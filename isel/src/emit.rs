@@ -23,8 +23,8 @@ enum Key {
     Sgpr64(u64),
     /// A VGPR plus a constant.
     Plus(VReg, u32),
-    /// A VGPR with the value zero, as the upper half of a register pair with 64 bits. The register given here
-    /// is the lower half of the pair.
+    /// A VGPR with the value zero, which is the upper half of a 64-bit register pair. This register is the
+    /// lower half of the pair.
     Beside(VReg),
 }
 
@@ -378,7 +378,7 @@ impl Lower<'_> {
     }
 
     /// Moves the pending instructions to the list of the block, which is in reverse order. The shared copies
-    /// that these instructions use are moved, too, so that they come before these instructions.
+    /// that these instructions use must come before them in the block, so their places move, too.
     pub fn flush(&mut self) {
         let s = &mut *self.s;
         s.rev.extend(s.seq.drain(..).rev());
@@ -449,8 +449,8 @@ impl Lower<'_> {
 
 /// Access to values as operands.
 impl Lower<'_> {
-    /// Returns the bits of a value if the value is a constant that instructions can have as an immediate
-    /// operand. The address of a stack slot in a kernel is such a constant, too.
+    /// Returns the bits of a value if instructions can have the value as an immediate operand: if it is a
+    /// constant, or the address of a stack slot in a kernel, which is known too.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         use crate::class::reqd;
         use ir::{Op, Pos};
@@ -578,8 +578,8 @@ impl Lower<'_> {
         [self.dword(whole, 0), self.dword(whole, 1)]
     }
 
-    /// Emits the copies of a result to the other kinds of registers in which its users have requested it
-    /// (SGPRs, VGPRs, lane mask, low half).
+    /// Emits copies of a result to other kinds of registers. Users may have requested it in SGPRs, in VGPRs,
+    /// as a lane mask or only its low half.
     pub fn convert_result(&mut self, value: Value) {
         match self.home(value) {
             Home::Vgpr => {

@@ -22,8 +22,8 @@ use smallvec::{SmallVec, smallvec};
 
 /// Largest number of places that may have a mask each.
 const MAX_PLACES: usize = 16;
-/// Largest number of slots (values that the exits pass to the dispatch). A loop that needs more slots stays
-/// unchanged, because every exit passes a value for every slot.
+/// Largest number of slots (values that the exits pass to the dispatch). Every exit passes a value for every
+/// slot, so a loop that needs more slots stays unchanged.
 const MAX_SLOTS: usize = 32;
 /// Stands for "no region".
 const NONE: u32 = u32::MAX;
@@ -80,7 +80,7 @@ enum Carried {
     Value(Value),
 }
 
-/// The loops that one round of the pass gives a single exit; none of them is inside another one.
+/// The loops to which one round of the pass gives a single exit. None of them is inside another one.
 #[derive(Default)]
 struct Round {
     regions: Vec<Region>,
@@ -88,9 +88,9 @@ struct Round {
     region: Vec<u32>,
     /// Number of each place in its region.
     places: FxHashMap<(u32, Block), usize>,
-    /// For each block, the exit target through which it gets values of a loop. Candidates are the block and
-    /// its dominators, if all edges to the candidate come from one loop (region). The nearest candidate is
-    /// the exit target; without candidates it is `None`.
+    /// For each block, the closest exit target among the block itself and its dominators, counting only exit
+    /// targets whose edges all come from one loop (region). Through this exit target the block gets values of
+    /// the loop. `None` if there is no such exit target.
     owner: Vec<Option<Block>>,
     /// The slots (parameters of the dispatch) that carry values of a loop to uses after the loop. The key has
     /// the value and, if an exit target dominates the use, this exit target. The entry is the number of the
@@ -185,8 +185,8 @@ impl Round {
         true
     }
 
-    /// Redirects the exits of all loops of the round to dispatches, so that lanes carry the number of their
-    /// exit target. Returns whether anything was changed.
+    /// Redirects the exits of all loops of the round to dispatch blocks. Lanes then carry the number of their
+    /// exit target to the dispatch. Returns whether anything was changed.
     #[inline(never)]
     fn number(&mut self, func: &mut Function, an: &Analyses) -> bool {
         self.find_owners(an);
@@ -244,8 +244,8 @@ impl Round {
         None
     }
 
-    /// Assigns a slot (parameter of the dispatch) to each value that is defined in a loop and used after it,
-    /// if the use cannot read the value directly any more. This concerns values that are not available at all
+    /// Assigns a slot (parameter of the dispatch) to values that are defined in a loop and used after it,
+    /// where the use cannot read the value directly any more. These are values that are not available at all
     /// exits of the loop, and scalar values that only one exit target needs.
     fn find_slots(&mut self, func: &Function, an: &Analyses) {
         for &block in an.cfg.rpo() {

@@ -1,5 +1,5 @@
-//! Decides which blocks after the exits of a divergent loop are laid out inside the loop, so that lanes
-//! execute them in the iteration in which they leave.
+//! Decides which blocks after the exits of a divergent loop are laid out inside the loop. Lanes then execute
+//! such a block in the iteration in which they leave, and not together with other lanes after the loop.
 
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op, Order, Type};
@@ -16,9 +16,9 @@ const SHORT: usize = 3;
 /// first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExitsInLoop {
-    /// For each block: whether a condition that is defined in the block is used in another block. Such a
-    /// block must not be laid out inside a loop, because each execution would overwrite the condition's lane
-    /// mask with the mask of other lanes.
+    /// For each block: whether it defines a condition that another block uses. This block must not be laid
+    /// out inside a loop, because each execution would overwrite the lane mask of the condition with that of
+    /// other lanes.
     strays: Vec<bool>,
 }
 
@@ -49,8 +49,9 @@ impl ExitsInLoop {
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // Lanes that leave the loop would be parked at `to`. A loop header cannot be such a place, because it
-        // runs in every iteration of its own loop.
+        // If the block were inside the loop, lanes that leave the loop would be parked at `to`, the block
+        // after it. But lanes cannot be parked at a loop header in this way, because the header runs in every
+        // iteration of its own loop.
         if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
             return false;
         }

@@ -1,7 +1,7 @@
-//! Expands operations that no instruction computes, in the IR: integer division and remainder, high 64 bits
-//! of products, conversions between 64-bit integers and floats, and global ids and group counts, which need a
-//! multiplication or division. Because the expansion is in the IR, uniformity analysis and selection see the
-//! individual steps.
+//! Replaces operations that no instruction computes by several operations of the IR: integer division and
+//! remainder, high 64 bits of products, and conversions between 64-bit integers and floats. Global ids and
+//! group counts are replaced, too, because they need a multiplication or division. Because the expansion is
+//! in the IR, uniformity analysis and selection see the individual steps.
 
 use crate::class::reqd;
 use crate::half;
@@ -261,8 +261,9 @@ impl Expander<'_> {
         if bin == BinOp::UMulHi {
             return (Op::Bin(BinOp::Add), vec![high, zero]);
         }
-        // Interpreting a negative factor as unsigned makes it 2^64 too large, so the high half of the
-        // unsigned product is too large by the other factor. This other factor is subtracted.
+        // The factors are multiplied as unsigned numbers. This makes a negative factor 2^64 too large, so the
+        // high half of the product is too large by the other factor. The other factor is therefore
+        // subtracted.
         let sixty_three = self.int(63, Type::I64);
         let (sa, sb) = (self.bin(BinOp::AShr, a, sixty_three), self.bin(BinOp::AShr, b, sixty_three));
         let (x, y) = (self.bin(BinOp::And, sa, b), self.bin(BinOp::And, sb, a));
@@ -328,8 +329,8 @@ impl Expander<'_> {
     }
 
     /// Computes quotient and remainder of 32-bit unsigned numbers. The reciprocal of the divisor comes from
-    /// the float unit, scaled slightly too low so that it never exceeds 2^32 / y, and one Newton step refines
-    /// it. The quotient is then at most 2 too small, which the last steps correct.
+    /// the float unit. It is scaled slightly too low, so that it never exceeds 2^32 / y. One Newton step
+    /// refines it. The quotient is then at most 2 too small, which the last steps correct.
     fn udiv32(&mut self, x: Value, y: Value) -> (Value, Value) {
         let float = self.cast(CastOp::UToF, y, Type::F32);
         let reciprocal = self.un(UnOp::NativeRcp, float);
@@ -347,8 +348,8 @@ impl Expander<'_> {
         self.correct(q, r, y)
     }
 
-    /// Adds one to the quotient, and subtracts the divisor from the remainder, if the remainder is not less
-    /// than the divisor.
+    /// Corrects a quotient that is too small: if the remainder is not less than the divisor, adds one to the
+    /// quotient and subtracts the divisor from the remainder.
     fn correct(&mut self, quotient: Value, rest: Value, y: Value) -> (Value, Value) {
         let ty = self.func.ty(y);
         let one = self.int(1, ty);

@@ -1,11 +1,11 @@
 //! Half-precision operations: which operations the processor has instructions for, and how the others are
 //! expanded in the IR.
 //!
-//! An operation without an instruction is done in `f32` and the result is rounded. For sums, products,
-//! quotients and square roots the result equals the result of rounding once, because the significand of an
-//! `f32` has 24 bits and that of a half has 11, and 24 is at least `2 * 11 + 2` (S. A. Figueroa, "When is
-//! double rounding innocuous?", 1995). Most other operations are exact in `f32`; the exceptions are handled
-//! below.
+//! An operation without an instruction is done in `f32` and the result is rounded. So sums, products,
+//! quotients and square roots are rounded twice, but the result is the same as if they were rounded once. The
+//! reason is that the significand of an `f32` has 24 bits, that of a half has 11, and 24 is at least `2 * 11
+//! + 2` (S. A. Figueroa, "When is double rounding innocuous?", 1995). Most other operations are exact in
+//! `f32`; the exceptions are handled below.
 
 use crate::expand::Expander;
 use crate::roles::{Role, Roles};
@@ -119,7 +119,7 @@ impl Expander<'_> {
     }
 
     /// Computes the fraction of `x`, that is, `x` minus the next lower integer. The difference is exact in
-    /// `f32`, but rounded to a half it could become 1, so the result is limited to the largest half below 1.
+    /// `f32`. Rounded to a half, it could become 1, so the result is limited to the largest half below 1.
     fn half_fract(&mut self, x: Value) -> Value {
         let floor = self.un(UnOp::FFloor, x);
         let part = self.bin(BinOp::FSub, x, floor);

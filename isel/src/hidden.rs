@@ -62,7 +62,7 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
 const GLOBAL_OFFSETS: [&str; 3] =
     ["hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z"];
 
-/// Returns whether the function uses an LDS variable of dynamic size: the host chooses the size when it
+/// Returns whether the function uses an LDS variable of dynamic size. Its size is chosen by the host when it
 /// dispatches the kernel.
 pub(crate) fn names_dynamic_lds(module: &Module, func: &Function) -> bool {
     let is_dynamic = |data: &InstData| match data.op {

@@ -59,9 +59,9 @@ impl Lower<'_> {
         (own, other, mem)
     }
 
-    /// Computes the LDS address of the work-item's own dword, if an exchange of values needs it: four times
-    /// the number of the work-item in its work-group, plus the start of the memory for exchanges. The code is
-    /// emitted at the beginning of the entry block.
+    /// Computes the LDS address of the work-item's own dword, if lanes exchange values through LDS. The
+    /// address is four times the number of the work-item in its work-group, plus the start of the memory for
+    /// exchanges. The code is emitted at the beginning of the entry block.
     pub fn init_lane_slot(&mut self) {
         let Some(slot) = self.lane_slot else { return };
         let size = reqd(self.func);

@@ -10,8 +10,8 @@ use isa::Operand;
 use mir::SPACE_SHARED;
 use smallvec::SmallVec;
 
-/// Loads that are at least this many instructions apart are not combined, because their results would occupy
-/// registers for too long.
+/// Distance, in instructions, from which on two loads are not combined. Their results would occupy registers
+/// for too long.
 const REACH: usize = 24;
 
 /// A load that may still get a partner.
@@ -85,7 +85,8 @@ impl Lower<'_> {
     }
 
     /// Emits the instruction for a pair of LDS loads whose first load is `inst`. Returns false, without
-    /// emitting anything, if `inst` is not the first load of a pair or if only `inst` itself is used.
+    /// emitting anything, if an ordinary load must be emitted for `inst`: `inst` is not the first load of a
+    /// pair, or nothing uses the result of the second load.
     pub fn load_pair(&mut self, inst: Inst) -> bool {
         let Ok(n) = self.s.pairs.binary_search_by_key(&inst, |pair| pair.first) else { return false };
         let pair = self.s.pairs[n];

@@ -110,9 +110,9 @@ impl Legalizer<'_> {
         Unsupported { what, target: self.target.name, loc: inst.loc }
     }
 
-    /// Replaces operand number `n`, which is illegal, by registers of a class that the instruction allows
-    /// there, and emits the move to these registers. Returns false if the instruction allows no registers as
-    /// this operand.
+    /// Replaces operand number `n`, which is illegal, by registers. Their class is one that the instruction
+    /// allows for this operand. Emits the move to these registers. Returns false if the instruction allows no
+    /// registers as this operand.
     fn move_operand(&mut self, inst: &mut MachInst, n: usize) -> Result<bool, Unsupported> {
         let spec = &inst.op.row().ops[n];
         let class = match spec.kind {

@@ -121,8 +121,8 @@ struct Repair<'a> {
     reg: VReg,
     /// Block that defines the register.
     home: MBlock,
-    /// What is known about each block. Blocks outside of the region have default values, except the block
-    /// that defines the register.
+    /// For each block, which registers hold the scalar there. Blocks outside of the region have default
+    /// values, except the block that defines the register.
     values: &'a mut [Reaching],
     /// Blocks at whose entry the scalar is live, in reverse postorder.
     region: Vec<MBlock>,

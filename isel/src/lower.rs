@@ -55,8 +55,8 @@ pub struct Options<'a> {
     pub pointer: Option<&'a Callee>,
     /// Calling convention: where arguments and results are passed.
     pub convention: Convention,
-    /// If the compiled function is not a kernel: the implicit arguments that it receives from its callers,
-    /// and the wave state that a kernel must have set up for it.
+    /// What the compiled function itself needs, if it is not a kernel: the implicit arguments that it
+    /// receives from its callers, and the wave state that a kernel must have set up for it.
     pub own: ImplicitNeeds,
     /// LDS addresses of the module variables that functions use.
     pub shared: Option<&'a SharedLayout>,
@@ -109,8 +109,8 @@ impl std::error::Error for Unsupported {}
 #[derive(Debug, Default)]
 pub struct Context {
     pub(crate) analyses: Analyses,
-    /// How many values the function had when [`crate::prepare`] had processed it; this is the function that
-    /// was processed last.
+    /// Number of values that the last processed function had after [`crate::prepare`]. It shows whether
+    /// selection gets the function that was prepared.
     pub(crate) prepared: u32,
     pub(crate) plan: Plan,
     scratch: Scratch,
@@ -161,8 +161,8 @@ pub(crate) struct Scratch {
     pub sgprs: Vec<u32>,
     pub vgprs: Vec<u32>,
     pub masks: Vec<u32>,
-    /// For each 64-bit value of which some user needs only the low half, the index at which the registers of
-    /// the low half begin, or `NONE`.
+    /// For each 64-bit value: the index at which the registers of its low half begin, if some user needs only
+    /// the low half. Otherwise `NONE`.
     lows: Vec<u32>,
     /// Buffer descriptors of uniform pointers.
     descriptors: Vec<u32>,
@@ -170,9 +170,9 @@ pub(crate) struct Scratch {
     pub seq: Vec<MachInst>,
     /// Machine instructions of the block so far, last instruction first.
     pub rev: Vec<MachInst>,
-    /// Scratch buffers: the instructions of a block (`whole`), and its parameters by register class. When a
-    /// block is complete, its lists in the machine function are made as copies of these buffers, so that each
-    /// list is allocated with its exact length.
+    /// Scratch buffers for the instructions of a block (`whole`), and for its parameters by register class.
+    /// When a block is complete, its lists in the machine function are made as copies of these buffers. Each
+    /// list is thus allocated with its exact length.
     pub whole: Vec<MachInst>,
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
@@ -182,8 +182,8 @@ pub(crate) struct Scratch {
     /// (`slots`).
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
-    /// For each instruction, whether it is a scalar load that selection does together with other loads of its
-    /// group, so that the instruction emits nothing itself.
+    /// For each instruction, whether it is a scalar load that is done together with other loads of its group.
+    /// Such an instruction emits nothing itself.
     pub merged: Vec<bool>,
     pub groups: Vec<LoadGroup>,
     /// Load groups, by their leading load.
@@ -212,9 +212,9 @@ pub(crate) struct Lower<'a> {
     /// Whether some instruction of the function accesses LDS, or may access LDS through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
-    /// The SGPRs that hold the apertures (upper halves of generic addresses) of LDS and of private memory, if
-    /// an instruction has requested an aperture and the processor has it only in the queue structure in
-    /// memory.
+    /// The SGPRs that hold the apertures (upper halves of generic addresses) of LDS and of private memory.
+    /// They are used only on processors that have the apertures in the queue structure in memory. `None` if
+    /// no instruction has requested the aperture.
     pub apertures: [Option<Operand>; 2],
     /// The VGPR with the LDS address of the work-item's own dword, through which it exchanges values with
     /// other lanes. `None` if no instruction has requested the address.
@@ -305,8 +305,8 @@ fn copy(func: &Function) -> Function {
     func.clone()
 }
 
-/// Enforces the attribute `#[require(dot)]`: returns an error if the function has a sum of products for which
-/// the processor has no instruction.
+/// Enforces the attribute `#[require(dot)]` of a function. Returns an error if the function has a sum of
+/// products (dot product) for which the processor has no instruction.
 #[cold]
 fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
     let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts());
@@ -402,8 +402,8 @@ pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx
 }
 
 impl Scratch {
-    /// Clears the tables and fills those that selection needs from the beginning, such as the number of uses
-    /// of each value. Returns whether the function calls a function that needs a stack.
+    /// Clears the tables. Fills those that selection needs from the beginning, such as the number of uses of
+    /// each value. Returns whether the function calls a function that needs a stack.
     fn begin(
         &mut self,
         target: &isa::Target,
@@ -614,9 +614,9 @@ impl Lower<'_> {
         self.func.ty(value)
     }
 
-    /// Returns the instruction that defines `value` if the current instruction may do its work too, so that
-    /// it need not be emitted: it is in the current block, the value has no other use, and nothing has
-    /// requested the value in a register.
+    /// Returns the instruction that defines `value` if the current instruction may do its work, too, so that
+    /// it need not be emitted. It must be in the current block, `value` must have no other use, and nothing
+    /// may have requested `value` in a register.
     pub fn foldable(&self, value: Value) -> Option<Inst> {
         let inst = self.func.def_inst(value)?;
         (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.is_wanted(value))

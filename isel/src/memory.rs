@@ -49,9 +49,9 @@ const DS_SMALL: &[(MemTy, Role, Role)] = &[
     (MemTy::S16, Role::LdsReadS16, Role::LdsWriteB16),
 ];
 
-/// The instructions that do one kind of LDS access: the roles of the load and the store, the number of dwords
-/// that they access, and the alignment that they require of the address. `unit` is the element size of
-/// instructions with two offsets (`ds_read2_b32`), and 0 for others.
+/// The instructions that do one kind of LDS access: the role of the load, the role of the store, the number
+/// of dwords that they access, and the alignment of the address that they require. `unit` is the element size
+/// of an instruction with two offsets (`ds_read2_b32`), and 0 for other instructions.
 struct DsRow {
     align: u8,
     dwords: u8,
@@ -152,8 +152,8 @@ impl Lower<'_> {
         self.access(Access { mem, pointer: args[0], store: true }, &parts);
     }
 
-    /// Emits a load or store of the registers `parts` as few instructions, each as wide as the alignment and
-    /// the processor allow.
+    /// Emits a load or store of the registers `parts` by as few instructions as possible. The alignment and
+    /// the processor limit the width of each instruction.
     fn access(&mut self, access: Access, parts: &[Operand]) {
         let mem = &access.mem;
         if u32::from(mem.align) < mem.ty.bytes().min(4)
@@ -177,8 +177,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns how many dwords the next instruction of an access transfers, if dwords from number `at` on
-    /// remain and their count is `left`.
+    /// Returns how many dwords the next instruction of an access transfers. `left` dwords remain, beginning
+    /// with dword number `at`.
     fn piece(&self, access: &Access, at: u8, left: u8) -> u8 {
         let mem = &access.mem;
         if mem.ty.bytes() < 4 {
@@ -230,8 +230,9 @@ impl Lower<'_> {
         self.push(access);
     }
 
-    /// Returns the first row of the table [`DS`] of LDS instructions that can do an access: its alignment is
-    /// satisfied, `fits` returns true for it, and the processor has its instruction.
+    /// Returns the first row of the table [`DS`] of LDS instructions that can do an access. The address must
+    /// have the alignment that the row requires, `fits` must return true for the row, and the processor must
+    /// have the instruction.
     fn ds_row(&self, store: bool, align: u8, fits: impl Fn(&DsRow) -> bool) -> &'static DsRow {
         let there = |row: &DsRow| self.s.roles.opcode(row.role(store)).is_some();
         DS.iter().find(|row| align >= row.align && fits(row) && there(row)).unwrap_or(&DS[DS.len() - 1])
@@ -305,9 +306,9 @@ impl DsRow {
         if store { self.store } else { self.load }
     }
 
-    /// Converts an offset in bytes to the contents of the instruction's offset field. Usually these are the
-    /// bytes. An instruction with two offsets accesses two consecutive elements, and its field has the
-    /// numbers of both elements.
+    /// Returns the contents of the instruction's offset field for an offset in bytes. For an instruction with
+    /// one address, these are the bytes themselves. An instruction with two addresses accesses two
+    /// consecutive elements, and its field has the numbers of both elements.
     fn field(&self, bytes: i64) -> i64 {
         if self.unit == 0 {
             return bytes;

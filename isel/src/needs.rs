@@ -24,8 +24,8 @@ pub struct ImplicitNeeds {
     flat_scratch: bool,
 }
 
-/// The implicit arguments that are inputs of kernels too, each with that input. A kernel passes the input on
-/// as the argument.
+/// The implicit arguments that kernels also receive as inputs from the hardware. Each entry has the argument
+/// and the input. When a kernel calls a function that needs the argument, it passes its own input.
 pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
     (Implicit::WorkitemIds, AbiInput::WorkitemId(0)),
     (Implicit::DispatchPtr, AbiInput::DispatchPtr),
@@ -39,8 +39,8 @@ pub(crate) const INPUTS: [(Implicit, AbiInput); 9] = [
 ];
 
 impl ImplicitNeeds {
-    /// Returns what a function must be given about which nothing is known: everything that the calling
-    /// convention provides.
+    /// Returns the needs of a function about which nothing is known: everything that the calling convention
+    /// provides.
     pub fn all(convention: Convention, target: &Subtarget) -> ImplicitNeeds {
         let mut needs = ImplicitNeeds { dimensions: 3, ..ImplicitNeeds::default() };
         needs.flat_scratch = target.addressing.apertures != Apertures::None;

@@ -9,8 +9,8 @@ use isa::table::{self, Family, Flags, Kind};
 use isa::{Feature, Form, MachInst, Opcode, Operand, Target, op};
 use smallvec::SmallVec;
 
-/// Pairs of opcodes that compute the same result if the sources are swapped, such as a subtraction and a
-/// reversed subtraction.
+/// Pairs of opcodes, such as a subtraction and a reversed subtraction. The second one computes the same as
+/// the first one with swapped sources.
 const REVERSED: &[(Opcode, Opcode)] = &[
     (op::V_SUB_F32, op::V_SUBREV_F32),
     (op::V_SUBREV_F32, op::V_SUB_F32),
@@ -141,9 +141,9 @@ impl Lower<'_> {
     }
 }
 
-/// Replaces literals that an instruction reads as halves by inline constants, where an inline constant has
-/// this value as a half. Assemblers do the same when they read the text of the instruction, so the listing
-/// and the object agree.
+/// Replaces literals that an instruction reads as halves (`f16`) by inline constants with the same value,
+/// where there are any. Assemblers do the same when they read the text of the instruction, so the listing and
+/// the object agree.
 fn inline_halves(target: &Target, inst: &mut MachInst) {
     let row = inst.op.row();
     if row.family == Family::Vop3p {

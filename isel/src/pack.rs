@@ -100,8 +100,8 @@ struct Home {
 /// What is known about the other dword of the register's pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Neighbour {
-    /// One instruction defines both registers of the pair, so the other register has a value wherever this
-    /// register has one.
+    /// One instruction defines both registers of the pair. Wherever this register has a value, the other
+    /// register has one, too.
     #[default]
     Defined,
     /// An instruction of that block reads both registers of the pair. So the other register is known to have
@@ -156,8 +156,8 @@ enum Fate {
     Stays,
     /// Removed: a later packed instruction includes it.
     Goes,
-    /// The instruction stays, but reads registers with arbitrary values. `UNDEF` instructions before it must
-    /// define this number of registers, the next ones of `Packer::any`.
+    /// The instruction stays, but reads registers that no instruction defines. This number of `UNDEF`
+    /// instructions is inserted before it, which define the next registers of `Packer::any`.
     Needs(u32),
 }
 
@@ -186,8 +186,9 @@ pub fn pack(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut C
 }
 
 impl Packer {
-    /// Determines the home of each register from the tuples in the function (multi-register operands). It is
-    /// the tuple in which the register is defined, or else the first tuple in which the register is used.
+    /// Determines the home of each register: a tuple (operand of several registers) in which it can be half
+    /// of a pair. This is the tuple in which the register is defined, or else the first tuple in which it is
+    /// used.
     #[inline(never)]
     fn find_homes(&mut self, func: &MachFunc) {
         self.homes.clear();
@@ -307,8 +308,9 @@ impl Packer {
         }
     }
 
-    /// Returns the packed instruction. Its results, and sources that are new pairs of registers, become the
-    /// homes of their registers, so that later packed instructions use the same pairs.
+    /// Returns the packed instruction. Also records homes (tuples in which a register can be half of a pair):
+    /// the results become the home of their registers, and so do sources that are new pairs. Later packed
+    /// instructions can then use the same pairs.
     fn packed(&mut self, func: &mut MachFunc, block: MBlock, pair: &Pair) -> MachInst {
         let [low, high] = pair.halves;
         for reg in [low.dst, high.dst] {

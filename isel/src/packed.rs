@@ -124,7 +124,7 @@ pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
 /// The two halves of a word: low and high. Each half is an `f16`, or the low 16 bits of an `i32`.
 type Pair = [Value; 2];
 
-/// Returns the two halves that an instruction combines to a word by `low | high << 16`, if it has that form.
+/// If an instruction combines two halves to a word, by `low | high << 16`, returns the two halves.
 fn root(func: &Function, inst: Inst) -> Option<Pair> {
     let data = &func.insts[inst];
     if data.op != Op::Bin(BinOp::Or) || func.ty(data.first) != Type::I32 {
@@ -222,7 +222,8 @@ fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
     }
 }
 
-/// Returns the same as [`is_extended`], but false for minima and maxima, so that the recursion ends.
+/// Returns the same as [`is_extended`] for most values, but always false for minima and maxima. The recursion
+/// of `is_extended` therefore ends.
 fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
     let again = func.def_inst(value).map(|inst| func.insts[inst].op);
     let choice = matches!(again, Some(Op::Bin(BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)));
@@ -253,8 +254,8 @@ pub(crate) enum Word {
     Known(u32),
 }
 
-/// Returns the operand through which a packed instruction can read these two halves as one word, if no
-/// additional instruction has to assemble the word.
+/// Returns the operand through which a packed instruction can read these two halves as one word. Returns
+/// `None` if another instruction would have to assemble the word first.
 fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
     let known = |value| func.const_bits(value).map(|bits| bits as u32 & 0xffff);
     if let (Some(low), Some(high)) = (known(low), known(high)) {
@@ -300,14 +301,14 @@ impl Pass<'_> {
         let Some(packed) = self.packed(pair).filter(|_| depth < DEPTH) else {
             return if self.permutes { -1 } else { -2 };
         };
-        // Negations are source modifiers of the instructions that use them, so they cost nothing, whether
-        // packed or not.
+        // A negation costs nothing, whether packed or not, because it becomes a source modifier of the
+        // instruction that uses it.
         let saved = i32::from(packed.op != Op::Un(UnOp::FNeg));
         packed.args.into_iter().flatten().map(|arg| self.gain(arg, depth + 1)).sum::<i32>() + saved
     }
 
-    /// Returns the packed operation for two halves, if both are results of the same operation and that
-    /// operation has a packed form.
+    /// Returns the packed operation that computes two halves. Both halves must be results of the same
+    /// operation, and this operation must have a packed form.
     fn packed(&self, [low, high]: Pair) -> Option<Packed> {
         let (a, b) = (self.func.def_inst(low)?, self.func.def_inst(high)?);
         let op = self.func.insts[a].op;
@@ -363,8 +364,8 @@ impl Pass<'_> {
     }
 
     /// Returns a word that has the two halves of `pair`. Uses an existing word if there is one, and otherwise
-    /// emits code for a new word. `at` is given for the instruction that assembles this word in the source:
-    /// the packed operation then replaces that instruction.
+    /// emits code for a new word. `at` is given if an instruction assembles this very word: the packed
+    /// operation then replaces that instruction.
     fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
         if at.is_none() {
             if let Some(&word) = self.words.get(&pair) {
@@ -427,9 +428,9 @@ impl Pass<'_> {
     }
 }
 
-/// Returns how an operand of a packed instruction can read `word`. Usually this is the word itself. If the
-/// word was assembled from halves that the instruction can select itself, it is the word that contains these
-/// halves, with the selection of the halves.
+/// Returns how an operand of a packed instruction can read `word`. Usually this is the word itself. But the
+/// word may have been assembled from halves of another word. The instruction can select these halves itself,
+/// so it reads the other word, with the selection of the halves.
 pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
     if let Some(bits) = func.const_bits(word) {
         return Word::Known(bits as u32);
@@ -480,7 +481,7 @@ impl Lower<'_> {
     }
 
     /// Emits `low | high << 16`, which assembles a word from two halves, as a single `v_perm_b32`. This is
-    /// possible if no other instruction uses the mask and the shift in it. Returns whether it did.
+    /// possible if no other instruction uses the mask and the shift in it. Returns whether it was.
     pub fn join_halves(&mut self, result: Value, a: Value, b: Value) -> bool {
         let Some(inst) = self.func.def_inst(result) else { return false };
         let [Some(_), Some(_)] = [a, b].map(|part| self.foldable(part)) else { return false };

@@ -24,9 +24,9 @@ pub(crate) struct ParkedSets {
     /// For each list, its first member and the list with the rest; number 0 is the empty list.
     cells: Vec<(Pos, ParkedSet)>,
     known: FxHashMap<(Pos, ParkedSet), ParkedSet>,
-    /// Scratch list for [`ParkedSets::union`]: the members of the union that come before the tail which both
-    /// sets share. For each member there are two lists, one from each of the two sets. A list begins at the
-    /// member in its set; it is `None` if the set does not contain the member.
+    /// Scratch list for [`ParkedSets::union`]: the members before the tail that both sets share. Each member
+    /// has one entry for each of the two sets: the list that begins at the member in this set, or `None` if
+    /// the set does not contain the member.
     front: Vec<(Pos, [Option<ParkedSet>; 2])>,
 }
 

@@ -1,5 +1,6 @@
-//! The lane masks that say which lanes are parked at blocks with [`Entry::Pending`]. These masks are put into
-//! SSA form over the linear graph (the paths of the program counter).
+//! Puts the lane masks of parked lanes into SSA form over the linear graph (the paths of the program
+//! counter). A block with [`Entry::Pending`] has a mask of the lanes that are parked at it, that is, that
+//! wait inactive until the program counter arrives.
 //!
 //! A mask exists from the first block that adds lanes to it to the block that uses it. If the block that uses
 //! it comes after a loop, in which lanes are parked, the mask exists from the loop header on, because lanes
@@ -10,8 +11,8 @@ use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
 use ir::analysis::Analyses;
 use mir::MachFunc;
 
-/// A lane mask that a block receives as a parameter, because its predecessors in the linear graph have
-/// different masks.
+/// A lane mask that a block receives as a parameter, because its predecessors in the linear graph end with
+/// different masks of the lanes that are parked.
 #[derive(Clone, Copy, Debug)]
 struct Param {
     at: Pos,
@@ -110,8 +111,8 @@ impl Pending {
         self.values[(pred & !GATE) as usize][usize::from(pred & GATE == 0)]
     }
 
-    /// Returns whether the block at position `at` is the header of a loop in which some block parks lanes at
-    /// `target`. The mask is then carried around the loop.
+    /// Returns whether the mask of lanes that are parked at `target` is carried around a loop whose header is
+    /// the block at position `at`. This is so if a block of the loop parks lanes at `target`.
     fn carried(&self, plan: &Plan, an: &Analyses, target: Pos, at: Pos) -> bool {
         let block = plan.nodes[at as usize].block;
         let Some(l) = an.loops.innermost(block).filter(|&l| an.loops.header(l) == block) else {
@@ -156,8 +157,8 @@ impl Pending {
         self.values[begin as usize..=target as usize].fill([None; 2]);
     }
 
-    /// Sets the argument for the mask parameter of the block at position `at` on each edge to the block: the
-    /// mask at the end of the edge's predecessor.
+    /// Sets the arguments for the mask parameter of the block at position `at`. Each edge to the block passes
+    /// the mask as it is at the end of the edge's predecessor.
     fn pass_arguments(&mut self, plan: &mut Plan, masks: Masks, out: &mut MachFunc, at: Pos) {
         for n in 0..self.preds.items_of(at).len() {
             let pred = self.preds.items_of(at)[n];
@@ -179,8 +180,9 @@ struct Lists {
 }
 
 impl Lists {
-    /// Fills the lists. `each` calls its argument for each item, with the position whose list gets the item,
-    /// and the item. It is called twice: first the items are counted, then stored.
+    /// Fills the lists. The closure `each` must call its argument once for each item, with the position whose
+    /// list gets the item, and the item itself. `each` is called twice: the first time items are counted, the
+    /// second time stored.
     fn fill(&mut self, count: usize, each: impl Fn(&mut dyn FnMut(Pos, Pos))) {
         self.starts.clear();
         self.starts.resize(count + 2, 0);

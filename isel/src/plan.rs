@@ -118,12 +118,12 @@ pub(crate) struct Node {
     pub accompanied: bool,
     /// Positions of the block's successors in the linear graph, which has the paths of the program counter.
     pub linear: [Pos; 2],
-    /// Number of edges of the linear graph that lead to this block (`joins`), and position of the earliest
-    /// block from which such an edge comes (`earliest`).
+    /// `joins` is the number of edges of the linear graph that lead to this block. `earliest` is the position
+    /// of the earliest block from which one of these edges comes.
     pub joins: u32,
     pub earliest: Pos,
-    /// The lanes that the block parks at [`Entry::Pending`] blocks. Each entry has the mask to which the
-    /// lanes are added.
+    /// The lanes that the block parks at blocks with a mask of parked lanes ([`Entry::Pending`]). Each entry
+    /// has the mask to which the lanes are added.
     pub parks: [Option<Parking>; 2],
     /// Empty masks that the block must create, because a successor has a parameter for the mask of parked
     /// lanes, and no lanes are parked yet. `zero` is set to 0 in the body, and `gate_zero` in the gate.
@@ -181,8 +181,8 @@ impl Node {
 struct Cost {
     /// Approximate number of instructions.
     insts: u32,
-    /// Whether the block must not run without active lanes, because it has a loop that might not end or a
-    /// scalar load that might fault.
+    /// Whether the block must not run without active lanes. The reason is a loop in the block that might not
+    /// end, or a scalar load that might fault.
     fragile: bool,
 }
 
@@ -290,7 +290,7 @@ impl Plan {
 
     /// Determines how lanes leave the block at position `at`, and adds the blocks at which lanes are then
     /// parked to the sets of its successors. Returns the position to continue with. Usually this is the next
-    /// position; if the set of a loop header before the block has grown, it is that header.
+    /// position. If the set of a loop header before the block has grown, it is the position of that header.
     ///
     /// So planning repeats until nothing changes. It ends because both results change in one direction only:
     /// sets grow, and an exit changes only from a jump to a split or a park.
@@ -305,9 +305,9 @@ impl Plan {
         for to in self.nodes[at as usize].parked_at() {
             self.nodes[to as usize].parked = true;
         }
-        // If the block gets a gate and no lane is active, the gate jumps to the nearest block at which lanes
-        // are parked. Lanes that are parked at other blocks are still parked then, so these blocks are added
-        // to the set of the nearest one.
+        // If the block gets a gate (a block in front of it) and no lane is active, the gate jumps to the
+        // nearest block at which lanes are parked. Other lanes may still be parked at other blocks then.
+        // These blocks are therefore added to the set of the nearest block.
         let on = self.sets.first(before);
         if self.nodes[at as usize].parked && on != NOWHERE {
             let old = self.nodes[on as usize].waiting;
@@ -378,8 +378,8 @@ impl Plan {
         self.sets.contains(self.nodes[at as usize].waiting, target)
     }
 
-    /// Fills in for each block whether active lanes arrive with the program counter, and from which earliest
-    /// block the program counter comes.
+    /// Fills in two facts about each block: whether active lanes arrive with the program counter, and what
+    /// the earliest block is from which the program counter comes.
     fn edges(&mut self) {
         for at in 0..self.nodes.len() {
             let Node { exit, linear, .. } = self.nodes[at];
@@ -430,17 +430,17 @@ impl Plan {
     fn reunited(&self, an: &Analyses, block: Block) -> Option<Pos> {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;
-        // A block that is laid out inside a loop is not used as the dominator, because lanes that leave it in
-        // different iterations arrive here together.
+        // A block that is laid out inside a loop does not serve as the dominator. Lanes leave such a block in
+        // different iterations, but arrive here together.
         while an.loops.innermost(d) != home || self.nodes[self.position_of(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
         an.postdom.post_dominates(block, d).then(|| self.position_of(self.rows.head_of(d)))
     }
 
-    /// Returns the position of the branch of which the block at `at` is the far side, if the values that
-    /// `exec` and the condition had at the branch are still available at `at`. The block can then compute its
-    /// lanes from these values.
+    /// If the block at `at` is the far side of a branch, returns the position of the branch. The values that
+    /// `exec` and the condition had at the branch must still be available at `at`, because the block computes
+    /// its lanes from these values.
     fn other_side(&self, an: &Analyses, at: Pos) -> Option<Pos> {
         let node = &self.nodes[at as usize];
         let [pred] = *an.cfg.preds(node.block) else { return None };

@@ -137,7 +137,8 @@ fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
     }
 }
 
-/// Creates a block that has the same parameters as `to` and jumps to `to` with them as arguments.
+/// Creates a block in front of the block `to`. It has the same parameters as `to`, and jumps to `to` with
+/// these parameters as arguments.
 fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     let between = func.make_block();
     func.layout.push(between);
@@ -160,9 +161,9 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         let Some(branch) = func.terminator(block) else { continue };
         let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
         for (which, to) in [(0, then), (1, otherwise)] {
-            // An edge is split if its target has several predecessors. It is also split if it starts at an
-            // entry of a jump table: such an entry is a single branch, so the moves for the arguments need a
-            // block of their own.
+            // Two kinds of edges are split: edges whose target has several predecessors, and edges that start
+            // at an entry of a jump table. An entry consists of a single branch, so the moves for the
+            // arguments need a block of their own.
             if cfg.preds(to).len() < 2 && !ctx.plan.rows.needs_next_entry(block) {
                 continue;
             }

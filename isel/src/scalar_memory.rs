@@ -1,5 +1,5 @@
-//! Groups scalar loads of a block that have the same base address, so that one wide load, or a few, does all
-//! of them.
+//! Groups the scalar loads of a block that have the same base address. One wide load, or a few, then do the
+//! work of all loads of a group.
 
 use crate::class::Home;
 use crate::lower::Lower;
@@ -117,8 +117,8 @@ impl Lower<'_> {
         }
         for m in 0..self.s.groups[n].members.len() {
             let member = self.s.groups[n].members[m].1;
-            // For the leader of the group (its first load), the code that lowers the leader completes the
-            // descriptors of its results.
+            // The first load of the group (its leader) is skipped here. The code that lowers this load
+            // completes the buffer descriptors of its results anyway.
             if self.s.groups[n].leader != Some(member) {
                 self.func.results_of(member).for_each(|result| self.finish_descriptor(result));
             }
@@ -152,8 +152,8 @@ impl Lower<'_> {
         self.push_mem(role, &operands, 0, ModFlags::empty(), id);
     }
 
-    /// Returns a uniform pointer as a 64-bit base and an unsigned 32-bit offset, both in SGPRs, if it has
-    /// that form. A scalar load then adds the two itself.
+    /// If a uniform pointer is the sum of a 64-bit base and an unsigned 32-bit offset, returns the two in
+    /// SGPRs. A scalar load then adds them itself.
     fn uniform_index(&mut self, pointer: Value) -> Option<(Operand, Operand)> {
         let mut offset = 0;
         let (base, index) = self.uniform_plus_index(pointer, &mut offset)?;
@@ -176,8 +176,8 @@ struct Dword {
     apart: bool,
 }
 
-/// Returns how many dwords one load can provide, counted from the first dword: they are contiguous in memory
-/// and may be in consecutive registers.
+/// Returns how many of the dwords one load can provide, beginning with the first one. They must be contiguous
+/// in memory, and it must be possible to put them in consecutive registers.
 fn together(dwords: &[Dword]) -> usize {
     let first = dwords[0];
     let most = if first.apart { 2 } else { dwords.len() };

@@ -14,8 +14,8 @@ pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
     data.space == Space::Shared && !data.linked
 }
 
-/// Returns whether a load may use the scalar cache if its address is in SGPRs: no code writes the memory
-/// while the kernel runs, and the load reads whole dwords at a dword-aligned address.
+/// Returns whether a load may use the scalar cache if its address is in SGPRs. No code may write the memory
+/// while the kernel runs, and the load must read whole dwords at a dword-aligned address.
 pub(crate) fn scalar_load(mem: &Mem) -> bool {
     let invariant = mem.flags.contains(MemFlags::INVARIANT) || mem.space == Space::Constant;
     invariant

@@ -43,8 +43,8 @@ pub(crate) enum ShuffleWay {
 }
 
 impl ShuffleWay {
-    /// Returns the instruction for a shuffle in which each lane reads from the lane with number `lane`, if an
-    /// instruction without an address can do the shuffle.
+    /// Returns an instruction without an address for a shuffle in which each lane reads from the lane with
+    /// number `lane`. Returns `None` if no such instruction can do this shuffle.
     pub fn for_shuffle(target: &Target, func: &Function, lane: Value) -> Option<ShuffleWay> {
         let asked = source_lanes(target, func, lane, None)?;
         let lanes = || asked.iter().zip(0..).filter_map(|(from, lane)| Some(((*from)?, lane)));
@@ -169,8 +169,9 @@ fn quads(asked: &SourceLanes) -> u16 {
     (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
-/// Returns the offset of `ds_swizzle_b32` that keeps, inverts or sets each bit of the lane number in such a
-/// way that the first lanes get their source lanes. The caller checks the other lanes.
+/// Returns an offset of `ds_swizzle_b32` for these source lanes. The offset says for each bit of the lane
+/// number whether it is kept, inverted or set. It is computed from the first lanes only, and the caller
+/// checks the other lanes.
 fn masks(asked: &SourceLanes) -> u16 {
     let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
     let (mut and, mut or, mut xor) = (0, 0, 0);
@@ -205,8 +206,8 @@ impl Lower<'_> {
         self.by_address(Role::LanePermuteB32, inst);
     }
 
-    /// Emits a shuffle or permute by an instruction that takes the other lane as an address, which is four
-    /// times the lane number.
+    /// Emits a shuffle or permute by an instruction to which each lane gives another lane's address, which is
+    /// four times the number of that lane.
     pub fn by_address(&mut self, role: Role, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);

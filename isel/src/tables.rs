@@ -62,8 +62,8 @@ impl Rows {
         Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
     }
 
-    /// Returns the entries of the jump table that begins with `block`, or no entries if no table begins
-    /// there. Also returns whether `block` is an entry of a table but not the first one.
+    /// Returns the entries of the jump table whose first entry is `block`; no entries if there is no such
+    /// table. The flag says whether `block` is an entry of a table, but not the first one.
     pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
         let (first, count) = match self.table_of_block(block) {
             Some((row, 0)) => (row.first.as_u32(), row.count),
@@ -78,9 +78,8 @@ impl Rows {
         self.table_of_block(block).is_some_and(|(row, n)| n + 1 < row.count)
     }
 
-    /// Returns the head of the jump table of which `block` is an entry, that is, the block that jumps into
-    /// the table. Returns `block` itself if it is no entry. The same lanes are active in the head and in the
-    /// entries.
+    /// If `block` is an entry of a jump table, returns the head of the table, that is, the block that jumps
+    /// into it. Otherwise returns `block` itself. The same lanes are active in the head and in the entries.
     pub fn head_of(&self, block: Block) -> Block {
         self.table_of_block(block).map_or(block, |(row, _)| row.head)
     }
@@ -186,8 +185,8 @@ fn number(func: &mut Function, block: Block, value: Value, lo: u64, most: u64, l
 }
 
 impl Plan {
-    /// Returns whether the plan keeps every jump table in the form that [`Lower::table_jump`] needs: its
-    /// entries follow each other and contain only their branches.
+    /// Returns whether the plan keeps the form of every jump table: the entries must follow each other, and
+    /// contain only their branches. [`Lower::table_jump`] relies on this form.
     pub fn rows_hold(&self, func: &Function, an: &Analyses) -> bool {
         self.rows.rows.iter().all(|row| {
             let (head, first) = (self.position_of(row.head), self.position_of(row.first));

@@ -43,8 +43,9 @@ pub(crate) fn tail<'a>(func: &Function, block: Block, opts: &Options<'a>) -> Opt
     (may && is_own && !on_stack).then_some(Tail { call, to, callee })
 }
 
-/// Lets a function without divergent branches end at each final call with a jump to the called function,
-/// instead of jumping to its single return.
+/// Changes a function without divergent branches so that it may end at several places. Each path that ends
+/// with a call then ends there, with a jump to the called function, instead of jumping to the function's
+/// single return.
 #[cold]
 pub(crate) fn end_early(func: &mut Function, an: &mut Analyses, opts: &Options<'_>) {
     let parts = || func.layout.iter().any(|&block| an.uniformity.is_branch_divergent(block));

@@ -23,11 +23,11 @@ const MOST_HEADS: usize = 1 << 22;
 /// Entry of [`Scratch::tracked_values`] that has not been computed yet.
 const UNKNOWN: u32 = NONE - 1;
 
-/// If a value has no register, a debugger must compute it from the operands of its operation, and these
-/// perhaps from their operands. This is the largest number of operations in such a chain.
+/// Largest number of operations in a chain that a debugger must compute. If a value has no register, the
+/// debugger computes it from the operands of its operation, and these perhaps from their own operands.
 const DEPTH: u32 = 4;
 
-/// Like [`DEPTH`], but for a value that has registers. Such a value is computed only where its registers
+/// Like [`DEPTH`], but for a value that has registers. The debugger computes it only where its registers
 /// already hold something else. A limit of 4 would find the value at only 0.3 % more program points, but
 /// would make debug information 5 % more expensive to compute.
 const DEPTH_OF_REGISTERS: u32 = 1;
@@ -284,9 +284,9 @@ impl Filler<'_> {
         let mut term = NONE;
         let depth = if has_none { depth } else { depth.min(DEPTH_OF_REGISTERS) };
         if let Some((new, of_args)) = self.term(value, depth) {
-            // Usually both the registers and the term (the expression by which a debugger computes the value)
-            // are given, and the smaller of their two scopes counts. But a term that is valid only inside a
-            // loop is not used if the registers are valid everywhere.
+            // Usually both the registers of a value and its term (the expression by which a debugger computes
+            // it) are given. They are then valid only in the smaller one of their two scopes. A term that is
+            // valid only inside a loop is not given if the registers are valid everywhere.
             let agreed = match (scope, of_args) {
                 (None, Some(_)) if !has_none => None,
                 _ => self.inner(scope, of_args),

@@ -110,7 +110,8 @@ impl fmt::Display for Fault {
 }
 
 /// Checks the invariants of a function that apply to its stage. Takes time linear in the size of the
-/// function, except for the dominators, which need a second round if control flow is irreducible.
+/// function. Only the dominators take more if control flow is irreducible, because they then need a second
+/// round.
 ///
 /// # Errors
 /// Returns all faults that were found, in the order of the code, except that faults of lane masks come last.
@@ -323,8 +324,9 @@ impl Check<'_> {
         }
     }
 
-    /// Finds the scalars whose value may be undefined: results of `undef`, and block parameters to which such
-    /// a scalar is passed, directly or through other parameters. Returns a flag for each register.
+    /// Finds the scalars whose value may be undefined, and returns a flag for each register. These are the
+    /// results of `undef`, and the block parameters that receive an undefined scalar, directly or through
+    /// other parameters.
     fn made_up(&self) -> Vec<bool> {
         let func = self.func;
         let mut made_up = vec![false; func.vregs.len()];

@@ -83,8 +83,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits a search for the first set bit of a 64-bit value. `near` is the half that is searched first; if
-    /// it is zero, the result is 32 plus the position in `far`. The instruction `find` returns -1 if its
+    /// Emits a search for the first set bit of a 64-bit value. `near` is the half that is searched first. If
+    /// `near` is zero, the result is 32 plus the position in `far`. The instruction `find` returns -1 if its
     /// operand is zero.
     fn find64(&mut self, dst: Operand, find: Role, near: Operand, far: Operand) {
         let [a, b, c, d] = [(); 4].map(|()| self.vtemp(1));
@@ -155,8 +155,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits the sum `base + offset` as one multiply-add, if `offset` is a 32-bit index times a constant.
-    /// Returns whether it did.
+    /// Emits the sum `base + offset` as a single multiply-add. This is possible if `offset` is a 32-bit index
+    /// times a constant. Returns whether it was.
     fn scaled_add(&mut self, dst: Operand, base: Value, offset: Value) -> bool {
         let Some(scaled) = self.scaled(offset) else { return false };
         let (index, base) = (self.source(scaled.index), self.source(base));
@@ -167,7 +167,7 @@ impl Lower<'_> {
         true
     }
 
-    /// Returns `offset` as the product of a 32-bit index and a constant, if it has that form.
+    /// If `offset` is the product of a 32-bit index and a constant, returns the index and the constant.
     fn scaled(&self, offset: Value) -> Option<Scaled> {
         let inst = self.func.def_inst(offset)?;
         let args = self.func.args(inst);

@@ -17,8 +17,8 @@ pub(super) struct Moved {
 
 impl Moved {
     /// Returns the source and the lane controls of `inst`, if it is a move between lanes that writes every
-    /// lane of its destination. A move that leaves the old value in some lanes is not folded, because the
-    /// instruction that uses the value would have to keep that old value in these lanes too.
+    /// lane of its destination. Other moves leave the old value in some lanes. They are not folded, because
+    /// the instruction that uses the value would have to keep the old value in these lanes, too.
     pub fn made_by(inst: &MachInst) -> Option<Moved> {
         let Mods { lane, flags, .. } = inst.mods;
         let is_move = inst.op == op::V_MOV_B32 && matches!(lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });

@@ -60,8 +60,8 @@ type Uses = SmallVec<[(usize, u32); 2]>;
 #[derive(Debug, Default)]
 pub(crate) struct Combiner {
     prepared: Vec<Prepared>,
-    /// For each register, the index of the preparation (instruction that prepares an operand) that defines
-    /// it, plus one; 0 if no preparation defines the register.
+    /// For each register that a preparation (instruction that prepares an operand) defines, the index of the
+    /// preparation plus one. For all other registers, 0.
     of: SecondaryMap<VReg, u32>,
 }
 
@@ -139,10 +139,9 @@ impl Combiner {
             && self.combined(func, target, inst, uses).is_some()
     }
 
-    /// Builds the instruction that does the same as `inst` and also the preparations of its operands. It is
-    /// either an SDWA instruction, in which any number of operands are parts of registers, or a DPP
-    /// instruction, in which one operand comes from another lane. Returns `None` if there is no such
-    /// instruction.
+    /// Builds the instruction that does the same as `inst` together with the preparations of its operands. In
+    /// an SDWA instruction, any number of operands can be parts of registers. In a DPP instruction, one
+    /// operand can come from another lane. Returns `None` if neither fits.
     fn combined(
         &self,
         func: &MachFunc,

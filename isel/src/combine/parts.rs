@@ -26,8 +26,8 @@ const OF_BYTE: [(SdwaSel, Opcode); 4] = [
 ];
 
 impl Part {
-    /// Returns the part of a register (a byte or a half) that `inst` extracts, if extracting it is all that
-    /// `inst` does.
+    /// Returns the part of a register (a byte or a half) that `inst` extracts. Returns `None` if `inst` does
+    /// anything else.
     pub fn made_by(func: &MachFunc, inst: &MachInst) -> Option<Part> {
         let [_, a, b, c, ..] = inst.ops;
         let (source, offset, width, signed) = match inst.op {
@@ -55,9 +55,9 @@ fn bits_of(mask: u32) -> Option<u32> {
     matches!(mask, 0xff | 0xffff).then(|| mask.trailing_ones())
 }
 
-/// Builds the SDWA instruction that does the same as `inst`, but reads the parts of registers directly.
-/// `parts` has the operand numbers with the part for each. The caller checks whether the processor can encode
-/// the instruction.
+/// Builds the SDWA instruction that does the same as `inst`, but reads the parts of registers directly. Each
+/// entry of `parts` has the number of an operand and the part of the register that it reads. The caller
+/// checks whether the processor can encode the instruction.
 pub(super) fn take_in(inst: &MachInst, parts: &[(usize, Part)]) -> Option<MachInst> {
     let row = inst.op.row();
     let mut changed = *inst;

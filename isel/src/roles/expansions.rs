@@ -71,11 +71,11 @@ expansions! {
     OrOfXorsIsZero: SXorB64 SOrB32 SCmpEqU32;
     /// `s_xor_b64` sets SCC if its result is not zero.
     XorIsNotZero: SXorB64;
-    /// Compares the low 16 bits of a register with a 16-bit constant: extracts the low half, then compares 32
-    /// bits.
+    /// Compares the low 16 bits of a register with a 16-bit constant for equality: extracts the low half,
+    /// then compares 32 bits.
     MaskThenEqual: VAndB32 VCmpEqU32;
-    /// Compares the low 16 bits of a register with a 16-bit constant: extracts the low half, then compares 32
-    /// bits.
+    /// Tests whether the low 16 bits of a register differ from a 16-bit constant: extracts the low half, then
+    /// compares 32 bits.
     MaskThenUnequal: VAndB32 VCmpNeU32;
     /// Rounds an f64 to the nearest integer: adding 2^52 leaves no bits for a fraction, and subtracting 2^52
     /// again gives the integer.
@@ -84,24 +84,24 @@ expansions! {
     FloorByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
     /// The nearest integer, plus one if that is too small.
     CeilByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// Rounds an f64 towards zero: computes the nearest integer, and the integer one closer to 0 if the
-    /// magnitude of the former is too large.
+    /// Rounds an f64 towards zero: computes the nearest integer. If the magnitude of this integer is greater
+    /// than that of the number, the result is the next integer towards 0.
     TruncByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
     /// The difference to the next lower integer.
     SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
     /// The difference to the next lower integer.
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
-    /// Computes the exponent by the processor's instruction, which is wrong for infinities and NaNs; for
-    /// these the result is set to 0.
+    /// Computes the exponent of an f32 by the processor's instruction. For infinities and NaNs the
+    /// instruction is wrong, and the result is set to 0.
     FiniteExponentF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// Computes the exponent by the processor's instruction, which is wrong for infinities and NaNs; for
-    /// these the result is set to 0.
+    /// Computes the exponent of an f64 by the processor's instruction. For infinities and NaNs the
+    /// instruction is wrong, and the result is set to 0.
     FiniteExponentF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
-    /// Computes the mantissa by the processor's instruction, which is wrong for infinities and NaNs; for
-    /// these the result is the number itself.
+    /// Computes the mantissa of an f32 by the processor's instruction. For infinities and NaNs the
+    /// instruction is wrong, and the result is the number itself.
     FiniteMantissaF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
-    /// Computes the mantissa by the processor's instruction, which is wrong for infinities and NaNs; for
-    /// these the result is the number itself.
+    /// Computes the mantissa of an f64 by the processor's instruction. For infinities and NaNs the
+    /// instruction is wrong, and the result is the number itself.
     FiniteMantissaF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
     /// Reads values of other lanes through LDS: each lane writes its value to its own dword, then reads the
     /// dword of another lane.
@@ -180,8 +180,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits an instruction that writes a carry which is not needed: the role's operands `dst, a, b` become
-    /// `dst, carry, a, b`.
+    /// Emits the instruction of another role, which also writes a carry that is not needed here. Its operands
+    /// are `dst, carry, a, b`; those of the expanded role are `dst, a, b`.
     fn with_carry(&mut self, role: Role, o: &[Operand]) {
         let carry = self.stemp(self.target.mask_dwords());
         self.emit(role, &[o[0], carry, o[1], o[2]]);

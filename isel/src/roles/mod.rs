@@ -145,9 +145,9 @@ impl Roles {
         })
     }
 
-    /// Returns the buffer instruction that can do a role's access to device memory, if the role's own
-    /// instruction is a FLAT instruction. A FLAT instruction takes only whole addresses, so that the buffer
-    /// instruction may be better.
+    /// Returns the buffer instruction that can take the place of a role's FLAT instruction for an access to
+    /// device memory. A FLAT instruction takes only whole addresses, so the buffer instruction may be better.
+    /// Returns `None` if the role's own instruction is not a FLAT instruction.
     pub fn by_buffer(&self, role: Role) -> Option<Opcode> {
         let is = |op: &Opcode, family| op.row().family == family;
         let better = self.opcode(role).filter(|op| is(op, Family::Flat));
@@ -165,9 +165,9 @@ impl Roles {
     }
 }
 
-/// Determines how a processor implements a role, given a predicate that says which instructions it has: by
-/// the first listed instruction that it has, else by the expansion if it has everything that the expansion
-/// needs.
+/// Determines how a processor implements a role. `has` says which instructions the processor has. The first
+/// listed instruction that it has implements the role. If it has none, the expansion does, provided that the
+/// processor has everything that the expansion needs.
 fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     let line = &table::LINES[role as usize];
     if let Some(&op) = line.ops.iter().find(|op| has(op)) {
@@ -185,7 +185,8 @@ fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
     }
 }
 
-/// What can be emitted: a role, or an opcode that is the same on all processors that get here.
+/// What can be emitted: a role, or the opcode of an instruction. An opcode is used where the code runs only
+/// for processors that have the same instruction.
 pub(crate) trait Selected: Copy {
     fn resolve(self, roles: &Roles) -> Resolution;
     fn words(self) -> &'static str;

@@ -72,9 +72,9 @@ struct Accesses {
 /// Stands for all alias classes.
 const ANY: u32 = 1 << 16;
 
-/// The accesses of a group that a later access must be ordered after: a load after the stores (`stores`), and
-/// a store after all accesses (`all`). Both are lists in `Accesses::links`. If a new access is itself ordered
-/// after all others of a list, it replaces them in the list.
+/// Two lists of the accesses of a group, both in `Accesses::links`. A later load must be ordered after the
+/// accesses in `stores`, and a later store after those in `all`. If a new access is itself ordered after all
+/// others of a list, it replaces them in the list.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     stores: u32,
@@ -180,8 +180,8 @@ impl Graph {
         let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
         let held =
             Class::for_flags(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
-        // A load that writes its data to LDS accesses two memories, and so does a store from LDS, but the
-        // memory attributes name only one of them. So such an instruction stays in order with all accesses.
+        // A load that writes its data to LDS accesses two memories, and so does a store from LDS. The memory
+        // attributes name only one of them, so the instruction stays in order with all accesses.
         let held = held || inst.mods.flags.contains(ModFlags::LDS);
         let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64 || held;
         if !accesses && !ordered {
@@ -271,8 +271,9 @@ impl Graph {
         }
     }
 
-    /// Tells the graph that node `n` has been issued. Calls `ready` (with [`Graph::feeds`]) for each
-    /// instruction that has no other predecessor left to wait for. `stack` is scratch memory.
+    /// Tells the graph that node `n` has been issued. Calls `ready` for each instruction that now waits for
+    /// no other predecessor, with its number and the table [`Graph::feeds`], which says whether a load needs
+    /// it. `stack` is scratch memory.
     pub fn release(&mut self, n: u32, stack: &mut Vec<u32>, mut ready: impl FnMut(&[bool], u32)) {
         let count = self.feeds.len() as u32;
         stack.push(n);
@@ -303,8 +304,8 @@ impl Accesses {
         self.links.len() as u32 - 1
     }
 
-    /// Adds an access to its group (accesses of one address space and alias class). `covers` says that the
-    /// access is ordered after all others of the group, so that it replaces them.
+    /// Adds an access to its group (accesses of one address space and alias class). If `covers` is set, the
+    /// access is ordered after all others of the group, and replaces them.
     fn record(&mut self, n: u32, key: (u32, u32), store: bool, covers: bool) {
         let old = self.groups.get(&key).copied().unwrap_or(Group { stores: NONE, all: NONE });
         let behind = |list| if covers { NONE } else { list };

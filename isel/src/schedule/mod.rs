@@ -24,8 +24,8 @@ use std::collections::BinaryHeap;
 
 /// Bodies with fewer instructions are not scheduled.
 const MIN_BODY: usize = 6;
-/// Number of instructions by which a load may move up: a load is issued only if it is less than this far
-/// behind the first instruction, in source order, that has not been issued yet.
+/// Number of instructions by which a load may move up. The distance is counted, in source order, from the
+/// first instruction that has not been issued yet; a load that is farther behind it must wait.
 const WINDOW: u32 = 96;
 /// Number of vector registers that the schedule may use in addition to those that the source order needs.
 const EXTRA: u32 = 16;
@@ -70,8 +70,8 @@ fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
     (end >= MIN_BODY && loads >= 2).then_some((block, end as u32))
 }
 
-/// Returns how many VGPRs the schedule may use, if the source order needs `peak`: as many as do not reduce
-/// the number of waves that fit, but at most [`EXTRA`] more.
+/// Returns how many VGPRs the schedule may use if the source order needs `peak`. The number is at most
+/// [`EXTRA`] larger than `peak`, and must not reduce the number of waves that fit on a SIMD.
 fn limit(peak: u32, target: &Subtarget) -> u32 {
     let same = target.vgprs_for_waves(target.waves_by_vgprs(peak));
     // Two registers are reserved for losses in allocation.

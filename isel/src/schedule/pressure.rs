@@ -20,8 +20,8 @@ const STEPS: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     pub flat: Flat,
-    /// For each register, the number of uses outside of the body that is being scheduled (`uses`), and the
-    /// number of uses in that body that have not been issued yet (`left`).
+    /// For each register, the number of uses that are still ahead. `left` counts the uses in the body that is
+    /// being scheduled which have not been issued yet, and `uses` the uses outside of this body.
     uses: Vec<u32>,
     left: Vec<u32>,
     /// Position in the current body at which each register is defined.
@@ -264,9 +264,9 @@ impl Pressure {
         steps
     }
 
-    /// Counts a register as live in all blocks of the layout from its definition to the last block that needs
-    /// it. If a loop uses a register that is defined outside of it, the last block that needs the register is
-    /// the last block of the loop.
+    /// Counts a register as live in an interval of the layout: from the block that defines it to the last
+    /// block that needs it. A loop that uses the register but does not define it needs it up to the last
+    /// block of the loop.
     fn span(&mut self, uses: &[(u32, u32)]) {
         let home = self.homes[uses[0].0 as usize];
         let mut end = home;
@@ -282,8 +282,9 @@ impl Pressure {
         self.changes[end as usize + 1] -= 1;
     }
 
-    /// Prepares the counts for the scheduling of a body: its uses no longer count as uses elsewhere, but as
-    /// uses that have not been issued yet. Returns how many VGPRs are live at the start of the body.
+    /// Prepares the counts for the scheduling of a body. Uses in the body now count as uses that have not
+    /// been issued yet, and no longer as uses elsewhere. Returns how many VGPRs are live at the start of the
+    /// body.
     pub fn begin(&mut self, func: &MachFunc, block: MBlock, from: u32, to: u32) -> i32 {
         let Pressure { flat, uses, left, def, touched, .. } = self;
         for &reg in flat.range(from, to) {
