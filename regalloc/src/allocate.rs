@@ -29,14 +29,14 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
     AllocError::Registers { class: ["SGPR", "VGPR"][class], budget }
 }
 
-/// Numbers of registers that are withheld from regalloc2, because the reloads that it causes need registers,
-/// too. How many these are is not known before, so the values are tried one after the other until the code
-/// with reloads fits.
+/// How many registers to withhold from regalloc2. The code that reloads spilled values needs registers, too,
+/// but how many is not known before regalloc2 has chosen. The numbers are therefore tried one after the
+/// other, until the code with its reloads fits.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Limit of the work that regalloc2 may have with one function. The work is the number of registers in
-/// operands and at block entries, times the number of runs. regalloc2 takes about a microsecond for each unit
-/// of work, and longer if very many registers are live.
+/// Limit for the time that regalloc2 may take for one function, as an amount of work. The work is the number
+/// of registers in operands and at block entries, times the number of runs. regalloc2 takes about a
+/// microsecond for each unit of work, and longer if very many registers are live.
 const MOST_ASKED: usize = 1 << 14;
 
 /// For each class, the largest register pressure for which regalloc2 is used. The unit is half of the number
@@ -68,12 +68,12 @@ enum Engine {
 struct Try {
     /// Number of registers reserved for breaking cycles.
     reserved: u32,
-    /// Whether the two registers of a copy are no longer joined in a group, so that groups are smaller.
+    /// Whether the two registers of a copy are no longer put into the same group, so that groups are smaller.
     scattered: bool,
     /// Number of runs of regalloc2 for this class so far, an index into [`QUESTIONS`].
     asked: usize,
-    /// Whether registers were just spilled as regalloc2 chose, and it is not known yet whether the changed
-    /// code fits. `Snapshots::before` has the function as it was before the change.
+    /// Whether registers were just spilled as regalloc2 chose, so that the next attempt shows whether the
+    /// changed code fits. `Snapshots::before` has the function as it was before the change.
     answered: bool,
     /// Whether registers were spilled as regalloc2 chose, and this change of the code has not been undone.
     resided: bool,
@@ -81,7 +81,8 @@ struct Try {
     engine: Engine,
     /// Number of registers that linear scan leaves free, because reloads will need registers.
     slack: u32,
-    /// Whether [`Context::thin_out`] has been considered for this class.
+    /// Whether [`Context::thin_out`], which spills by outlines, is not considered for this class any more: it
+    /// has been considered once, or exact live ranges are known.
     thinned: bool,
 }
 
@@ -127,8 +128,9 @@ impl Context {
             tries = self.restart(func, Engine::Ask);
             allocated = self.allocate_with_spills(func, target, budget, &mut tries, stats);
         }
-        // The result so far is compared with that of linear scan alone, unless no choice of regalloc2 was
-        // used. In that case, the result is already that of linear scan, or one with fewer spills.
+        // If regalloc2 chose registers to spill, linear scan alone is tried as well, and the better of the
+        // two results is kept. Otherwise, the result so far is already that of linear scan, or one with fewer
+        // spills.
         let done = scan || allocated.is_ok() && tries.iter().all(|tried| !tried.resided);
         if done || !matches!(allocated, Ok(()) | Err(AllocError::Registers { .. })) {
             return allocated;
@@ -214,9 +216,8 @@ impl Context {
     /// Spills registers until at most [`TOO_MANY`] times as many are live as are available. Afterwards, exact
     /// live ranges can be computed in time linear in the number of blocks. The choice uses outlines, which
     /// are live ranges without holes ([`crate::outline`]). The caller must know from exact liveness that too
-    /// many registers are live. Outlines alone would not show it, because they make many short ranges appear
-    /// long. An example is a function with a thousand exits, each with a mask that is needed at a distant
-    /// place.
+    /// many registers are live: outlines cannot show this, because they make many short ranges appear long.
+    /// An example is a function with a thousand exits, each with a mask that is needed at a distant place.
     fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) {
         let class = file.class;
         self.remember(func);
@@ -256,8 +257,9 @@ impl Context {
         if std::mem::take(&mut attempt.answered) {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
             attempt.resided = false;
-            // Registers of the other class will be allocated again for the restored function, so the attempts
-            // for that class start anew. The record of what regalloc2 was asked is kept.
+            // The function is restored to an earlier state, so the registers of the other class are allocated
+            // anew, too. Its attempts begin again, but what regalloc2 has been asked about that class is not
+            // forgotten.
             let Try { asked, engine, resided, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());
@@ -271,8 +273,8 @@ impl Context {
             if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
-            // The attempt to do with rematerialised registers only has not changed the function, so regalloc2
-            // gets the original function.
+            // It was not enough to rematerialise values, and the attempt has left the function unchanged.
+            // regalloc2 therefore gets the original function.
             tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
             tries[class].slack = 0;
         }
@@ -292,8 +294,8 @@ impl Context {
     }
 
     /// Spills the registers that linear scan chooses. Leaves more registers free than the last time, because
-    /// reloads need registers, too. Returns false if nothing more can be spilled. Also returns false if a
-    /// slot would be needed at a stage that may only rematerialise.
+    /// reloads need registers, too. Returns false if nothing more can be spilled. In the first stage, which
+    /// only rematerialises values, also returns false if a spilled value would need a slot.
     fn scan(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
         let Tight { target, file, pressure } = tight;
         let class = file.class;

@@ -29,8 +29,8 @@ const BANK: u32 = 62;
 /// The register classes of regalloc2 that serve as banks.
 const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
-/// An instruction of the function that regalloc2 sees: the program points of this allocator that it stands
-/// for, and its operands.
+/// An instruction in the form in which regalloc2 sees the function. It stands for an instruction of the
+/// function, or for the beginning or the end of a block.
 #[derive(Clone, Copy)]
 struct Row {
     /// Program points before and after the instruction.
@@ -252,8 +252,9 @@ impl Budget {
         after > 0 && point < ranges[after - 1].1
     }
 
-    /// Returns the program points from which on a spilled register is in a hardware register. At such a
-    /// point, either an instruction writes the register, or the register must be reloaded.
+    /// Returns the program points at which a spilled register comes into a hardware register, where it then
+    /// stays for an interval. Either an instruction writes the register at this point, or the register must
+    /// be reloaded.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
         let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)

@@ -205,8 +205,8 @@ impl State {
         self.places.get(&place).cloned().unwrap_or_default()
     }
 
-    /// Executes a parallel copy of the original code: every place that holds a source then also holds its
-    /// destination.
+    /// Executes copies of the original code that happen in parallel: every place that holds a source then
+    /// also holds the destination of the copy.
     fn assign(&mut self, pairs: &[(Value, Value)]) {
         if pairs.is_empty() {
             return;
@@ -273,16 +273,17 @@ impl State {
     }
 }
 
-/// Copies of the original function that the walk has passed but that the final code has not executed yet. The
-/// final code must execute a copy before the next original instruction, or not at all.
+/// `COPY` instructions of the original function that the walk has passed but that the final code has not
+/// executed yet. The final code must execute such a `COPY` before the next original instruction, or not at
+/// all.
 #[derive(Default)]
 struct Pending {
     /// Constants, with the values to which they are copied.
     constants: Vec<(Operand, Value)>,
-    /// Copies from an SGPR to a VGPR: the value in the VGPR, and the value in the SGPR.
+    /// `COPY` instructions from an SGPR to a VGPR: the value in the VGPR, and the value in the SGPR.
     from_sgprs: Vec<(Value, Value)>,
-    /// Copies of registers whose contents are always the same (a fact): the destination, and the fact. In
-    /// place of the copy, the final code may compute the contents again, but only at this program point.
+    /// `COPY` instructions whose source always has the same contents (a fact): the destination, and the fact.
+    /// In place of the copy, the final code may compute the contents again, but only at this program point.
     facts: Vec<(Value, Value)>,
 }
 
@@ -293,8 +294,8 @@ impl Pending {
         self.facts.clear();
     }
 
-    /// Records copies of the original code, within one class, as pending. The source of a copy may be the
-    /// destination of another pending copy.
+    /// Records `COPY` instructions of the original code as pending. Their sources and destinations are
+    /// registers of the same class. A source may be the destination of another pending `COPY`.
     fn copy(&mut self, pairs: &[(Value, Value)]) {
         for &(dst, src) in pairs {
             if matches!(src, Value::Fact(_)) {
@@ -383,9 +384,9 @@ impl Checker<'_> {
                 if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
-                // A VGPR whose lanes hold spilled SGPRs may have one other use. An input of the function may
-                // arrive in it, and a copy that the allocator inserted may read the input before the first
-                // lane is written.
+                // A VGPR whose lanes hold spilled SGPRs may be used for one other purpose: an input of the
+                // function may arrive in it. Before the first lane is written, a copy that the allocator
+                // inserted may read the input.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
                     Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
@@ -464,8 +465,8 @@ impl Checker<'_> {
             Value::Hardware(code) => usize::from(code >= 256),
             Value::Input(code) => usize::from(code >= 256),
             Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
-            // A fact (contents that are always the same) can be held by registers of either class. It flows
-            // along the graph of the class of the register that holds it.
+            // Registers of either class can hold a fact (contents that are always the same). The knowledge
+            // that a register holds it flows along the graph of this register's class.
             Value::Fact(_) => class,
         };
         let live = Live::new(self.original);
@@ -485,8 +486,8 @@ impl Checker<'_> {
                 continue;
             };
             // The state at the end of a block flows along the graph of a class only if the block was reached
-            // along this graph. For VGPRs, the block must also have been reached along the graph of SGPRs,
-            // because VGPRs can be copied from SGPRs.
+            // along this graph. The graph of VGPRs has another condition: the block must also have been
+            // reached along the graph of SGPRs, because VGPRs can be copied from SGPRs.
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
             let mut state = self.entry_state(block);

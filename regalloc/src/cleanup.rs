@@ -17,7 +17,8 @@ pub(crate) struct Cleanup {
     kept: Vec<bool>,
     number: Vec<u32>,
     exec: Vec<ExecBlock>,
-    /// Indices of the dead instructions of the current block, last index first.
+    /// Indices of the instructions of the current block that have no effect and will be removed, last index
+    /// first.
     dead: Vec<u32>,
     work: Vec<u32>,
     /// Blocks that run with an EXEC mask that has too many active lanes, because a write of EXEC before the
@@ -44,10 +45,9 @@ struct End {
 }
 
 impl End {
-    /// Returns an end for a loop's last block that has the same meaning and is faster. If exactly one of the
-    /// two targets is a back edge, the conditional branch of the result goes back to the loop header, and the
-    /// other target leaves the loop. Each iteration then executes only one branch; two branches are executed
-    /// only when the loop is left.
+    /// Returns a faster end for the last block of a loop. If exactly one of its two targets is a back edge,
+    /// the conditional branch goes back to the loop header, and the other target leaves the loop. Each
+    /// iteration then executes only one branch. Two branches are executed only when the loop is left.
     fn loops_first(self, block: MBlock) -> End {
         match (self.cond, self.next) {
             (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {
@@ -118,8 +118,8 @@ fn inverse(opcode: Opcode) -> Option<Opcode> {
 
 const SCC: RegRange = RegRange { first: Reg::SCC, len: 1 };
 
-/// Effect of one or several instructions on the liveness of EXEC and SCC: which of the two they read, and
-/// which they do not overwrite.
+/// How one or several instructions affect the liveness of EXEC and SCC. `needs` says which of the two they
+/// read, and `keeps` which they do not overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Effect {
     needs: State,
@@ -145,9 +145,9 @@ impl Effect {
         if inst.op == op::S_ENDPGM {
             effect.keeps = State::default();
         }
-        // A barrier stops the wave whatever EXEC is, so it does not really read EXEC. It counts as reading
-        // EXEC nevertheless, because EXEC at a barrier tells readers and checkers which lanes have reached
-        // the barrier.
+        // A barrier stops the wave whatever EXEC is. It counts as an instruction that reads EXEC
+        // nevertheless, because EXEC at a barrier shows readers and checkers which lanes have reached the
+        // barrier.
         effect.needs.exec |= inst.op == op::S_BARRIER;
         // A trap reads EXEC, because the trap handler reports the active lanes.
         effect.needs.exec |= inst.op == op::S_TRAP;
@@ -331,8 +331,9 @@ impl Cleanup {
         true
     }
 
-    /// Returns the block to which control finally goes if it goes to `to`. `forward` has been computed for
-    /// later blocks first, so more than one step is needed only for a chain of backward jumps.
+    /// Returns the block at which control finally arrives if it goes to block `to` and follows the branches
+    /// of empty blocks. `forward` has been computed for later blocks first, so more than one step is needed
+    /// only for a chain of backward jumps.
     fn target(&self, mut to: MBlock) -> MBlock {
         for _ in 0..4 {
             to = self.forward[to.index()];

@@ -1,5 +1,5 @@
-//! Handles operands that must be VCC: 32-bit encodings, and some SDWA encodings, use VCC implicitly where
-//! VOP3 names a lane mask.
+//! Handles operands that must be VCC. Where the VOP3 encoding of an instruction names a lane mask, the 32-bit
+//! encoding and some SDWA encodings have no field for it and use VCC.
 //!
 //! The operand becomes VCC, and a copy connects VCC with the virtual register pair. The copy disappears if
 //! the pair is assigned to VCC.

@@ -47,8 +47,8 @@ impl Lists {
 /// Largest size of the bit sets, in words per operand of the function.
 const WORDS: usize = 8;
 
-/// Number of words of a bit set that cost as much as one item of a linked list. It decides which of the two
-/// representations is cheaper.
+/// Number of words of a bit set that cost as much as one item of a linked list. With this number, the cost of
+/// bit sets and that of lists are compared.
 const WORDS_PER_ENTRY: usize = 4;
 
 /// Number of blocks between the first definition and the last use of a register. From this distance on, the
@@ -126,8 +126,9 @@ impl Flow {
         true
     }
 
-    /// Chooses the registers that are kept in bit sets, because they are live across many blocks: moves them
-    /// from `globals` to `chosen`. Does so only if the sets cost less than lists, and returns whether it did.
+    /// Moves registers from `globals` to `chosen`, the registers that are kept in bit sets. These are the
+    /// registers that are live across many blocks. Does so only if the sets cost less than lists, and returns
+    /// whether it did.
     fn choose(&mut self, blocks: usize, operands: usize) -> bool {
         let Flow { chosen, globals, read, first, far, .. } = self;
         // With few blocks, distances are short and sets are small.

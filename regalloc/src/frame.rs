@@ -258,9 +258,9 @@ fn lanes_for(
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
-    /// Finds temporary registers that are free at the entry or the end of the function: they hold nothing and
-    /// need not be preserved. If arguments and results occupy all VGPRs of this sort, callee-saved VGPRs are
-    /// used.
+    /// Finds temporary registers for the entry or the end of the function. They must hold no value that is
+    /// needed there, and need not be preserved. If arguments or results occupy all VGPRs that need not be
+    /// preserved, callee-saved VGPRs are used instead.
     fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
         let preserved = preserved_set(convention, target);
         let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);

@@ -20,8 +20,9 @@ use isa::table::Role;
 /// may be wider.
 const MAX_COALESCED_WIDTH: i32 = 16;
 
-/// Value of `align` for a group of registers that must be at one specific hardware register. It exceeds the
-/// number of registers, so that only one register number satisfies the condition on the remainder.
+/// Value of `align` for a group of registers that must be at one specific hardware register. The place of a
+/// group must satisfy `register % align == phase`. No register number reaches 1024, so only the register with
+/// the number `phase` does.
 pub(crate) const PINNED: i32 = 1024;
 
 /// An operand that got new registers. The instruction is surrounded by copies between the new registers and
@@ -80,8 +81,8 @@ pub(crate) struct Groups {
     /// Operands that need copies, in the order of events.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
-    /// For each hardware register, the intervals in which no other group may be placed there. In these
-    /// intervals, a call clobbers the register, an operand must be in it, or a group occupies it that was
+    /// For each hardware register, the intervals in which no other group may be placed there. There are three
+    /// reasons: a call clobbers the register, an operand must be in it, or a group occupies it that was
     /// joined to a pinned group (a group that must be in specific hardware registers).
     taken: Vec<Vec<Interval>>,
     /// Pairs of registers that should get the same hardware register. The first one was created for an
@@ -213,10 +214,10 @@ impl Groups {
         true
     }
 
-    /// Tests whether two groups can be joined although one of them is pinned, that is, must be in specific
-    /// hardware registers. Joined to it, the other group must be in specific registers, too. If these are
-    /// free for the live ranges of that group, records that the group occupies them and returns true. Also
-    /// returns true if neither group is pinned, or both are.
+    /// Returns whether two groups can be joined as far as specific hardware registers are concerned. If one
+    /// group is pinned, that is, must be in specific hardware registers, the other group will be in specific
+    /// registers, too. These must be free for its live ranges. If they are, records that the group occupies
+    /// them. Returns true if neither group is pinned, or both are.
     fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
         let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
             (true, false) => (small, big.phase + shift + small.lo),
@@ -265,9 +266,9 @@ impl Groups {
         self.offset[other as usize] = shift;
     }
 
-    /// Adds a condition to the group of a register: the hardware register `distance` after the register's own
-    /// must have a number that is a multiple of `align`. Returns false if this contradicts the group's other
-    /// conditions.
+    /// Adds a condition to the group of a register. The condition concerns the hardware register that is
+    /// `distance` after the one assigned to the register: its number must be a multiple of `align`. Returns
+    /// false if this contradicts the group's other conditions.
     fn align_to(&mut self, register: u32, distance: i32, align: i32) -> bool {
         let (root, offset) = self.find(register);
         let info = &mut self.info[root as usize];
@@ -327,7 +328,7 @@ impl Groups {
     }
 
     /// Gives new registers to operands that must be in specific hardware registers, such as arguments of
-    /// calls, and pins the new registers to these hardware registers.
+    /// calls. The new registers are pinned: the allocator must assign these hardware registers to them.
     fn pin(&mut self, stream: &mut ClassStream) {
         self.pinned.clear();
         if !stream.has_pins() {

@@ -69,8 +69,8 @@ pub struct Options {
     pub opt_level: u8,
     /// Calling convention of functions.
     pub convention: Convention,
-    /// Whether a function can call another function of the module with the instruction that has a 16-bit
-    /// distance, if the processor has this instruction. The functions must be near enough to each other.
+    /// Whether calls between functions of the module can use the call instruction with a 16-bit distance, if
+    /// the processor has it. The functions must be near enough to each other.
     pub near: bool,
 }
 
@@ -185,8 +185,8 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
-    // Spilled registers are kept in accumulation VGPRs first, but only in those that do not lower the number
-    // of waves. All others are in scratch memory.
+    // Spilled registers are kept in accumulation VGPRs first, but only in those whose use does not lower the
+    // number of waves. All other spilled registers are in scratch memory.
     let agprs =
         if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
     ctx.spiller.clear(agprs, options.convention);

@@ -107,8 +107,9 @@ impl Liveness {
         end
     }
 
-    /// Continues the backward walk at the end of block `block`, which is the program point `end`. Registers
-    /// that are live here and at the beginning of the block visited before stay live without any work.
+    /// Continues the backward walk at the end of block `block`, which is the program point `end`. A register
+    /// in the bit sets that is live here and was live at the beginning of the block visited before keeps its
+    /// current interval. So only the differences between the two bit sets are processed.
     fn enter(&mut self, flow: &Flow, block: usize, end: u32) {
         for word in 0..self.open.len() {
             let (open, wanted) = (self.open[word], flow.dense.out_set(block)[word]);
@@ -122,8 +123,8 @@ impl Liveness {
         flow.listed_out(block).for_each(|reg| self.open(flow, reg, end));
     }
 
-    /// Completes the current interval of a register, which begins at `start`, the beginning of a block. The
-    /// register is not live at the end of the preceding block in the layout.
+    /// Completes the current interval of a register at `start`, the beginning of a block. The interval ends
+    /// there because the register is not live at the end of the preceding block in the layout.
     fn leave(&mut self, flow: &Flow, reg: u32, start: u32) {
         let end = self.close(flow, reg);
         if end != 0 {

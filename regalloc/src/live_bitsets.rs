@@ -15,8 +15,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Dense {
     /// Number of words per set; 0 if there are no sets.
     words: usize,
-    /// `registers` has the registers in the sets, by their numbers. A register's number is the position of
-    /// its bit. `number` has the number of each register.
+    /// In the bit sets, each register has a number, which is the position of its bit. `registers` has the
+    /// register with each number, and `number` the number of each register.
     registers: Vec<u32>,
     number: Vec<u32>,
     live_in: Vec<u64>,
@@ -106,14 +106,14 @@ impl Dense {
         self.registers[number]
     }
 
-    /// Returns the set of registers that are live at a block's end. A bit stands for the register's number in
-    /// these sets.
+    /// Returns the set of registers that are live at a block's end. Bit `n` stands for the register that has
+    /// the number `n` in these sets.
     pub fn out_set(&self, block: usize) -> &[u64] {
         &self.live_out[block * self.words..][..self.words]
     }
 
-    /// Returns the set of registers that are live at a block's beginning. A bit stands for the register's
-    /// number in these sets.
+    /// Returns the set of registers that are live at a block's beginning. Bit `n` stands for the register
+    /// that has the number `n` in these sets.
     pub fn in_set(&self, block: usize) -> &[u64] {
         &self.live_in[block * self.words..][..self.words]
     }

@@ -85,8 +85,9 @@ impl Order {
                 self.done[n] = true;
                 self.release(moves[n].from);
             }
-            // Only cycles remain. The old value of one slot is saved in a register, so that the move that
-            // writes this slot can be done. The move that needs the saved value comes last in its cycle.
+            // Only cycles remain here. To break a cycle, the old value of one slot is saved in a register.
+            // The move that writes this slot can then be done. The move that needs the saved value comes last
+            // in its cycle.
             while self.done.get(first) == Some(&true) {
                 first += 1;
             }

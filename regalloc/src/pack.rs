@@ -70,8 +70,8 @@ enum Order {
 /// The packer of one class, with the hardware registers that it has assigned.
 #[derive(Default)]
 pub(crate) struct Packer {
-    /// For each register of `Groups`, its hardware register as a number within the register file, or `None`
-    /// if the register is never live.
+    /// For each register of `Groups`, the number of its hardware register within the register file. `None` if
+    /// the register is never live.
     pub assigned: Vec<Option<u16>>,
     /// One more than the highest register in use, not counting VCC.
     pub peak: u32,
@@ -118,8 +118,8 @@ impl Packer {
     }
 
     /// Returns a hardware register that is free at all points from `from` to before `to`, for breaking a
-    /// cycle of copies. `occupied` describes the last attempt to place the groups. If an earlier attempt was
-    /// better, `occupied` is first computed again for that one.
+    /// cycle of copies. `occupied` describes the last attempt to place the groups. If the result of an
+    /// earlier attempt is used, `occupied` is first computed again for that attempt.
     pub fn free_at(
         &mut self,
         file: File,
@@ -285,16 +285,16 @@ impl Packer {
     }
 
     /// Returns the hardware register at which a group of registers is placed, as the number of the group's
-    /// root. This is the preferred register if the group fits there, otherwise the lowest one where it fits,
-    /// otherwise one in VCC. Returns `None` if the group fits nowhere.
+    /// root. The preferred register is tried first, then the lowest register where the group fits, then the
+    /// registers of VCC. Returns `None` if the group fits nowhere.
     fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
         let hint = self.hint[root as usize];
         if hint != NONE && self.fits(file, groups, shape, hint) {
             return Some(hint);
         }
-        // Tries the register of the addend, because `v_fma` can become the shorter `v_fmac` if its result and
-        // its addend are in the same register. This is tried only for groups of one register, which fit
-        // anywhere.
+        // Tries the hardware register of the addend. If the result of a `v_fma` is in the same register as
+        // its addend, the instruction can become the shorter `v_fmac`. This is tried only for groups of one
+        // register, which fit anywhere.
         if let Some(&addend) = self.addend.get(root as usize)
             && addend != u32::MAX
             && shape.columns.len() == 1

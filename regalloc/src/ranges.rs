@@ -53,8 +53,8 @@ pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
     }
 }
 
-/// Returns the number of intervals for which a list of `len` intervals has room at least, if
-/// [`Ranges::union`] created the list.
+/// Returns the number of intervals that certainly have room in a list that [`Ranges::union`] has created and
+/// that now has `len` intervals.
 fn capacity(len: u32) -> u32 {
     len.next_power_of_two()
 }

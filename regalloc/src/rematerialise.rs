@@ -169,7 +169,7 @@ impl Recipes {
     }
 
     /// Returns the recipe (a way to compute a value anywhere) of an instruction that adds a distance to one
-    /// half of a program counter. The `s_getpc_b64` before it read this program counter.
+    /// half of the program counter. The preceding `s_getpc_b64` has read the program counter.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
         let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
             (inst.ops[0], inst.ops[1], inst.ops[2])
@@ -210,8 +210,8 @@ impl Recipes {
                 parts.iter().filter_map(|part| part.0).for_each(|reg| self.of[reg.index()] = Recipe::Varies);
             }
         }
-        // A program counter that serves for anything else than an addition is an ordinary register, which
-        // cannot be rematerialised.
+        // A register with a program counter can be rematerialised only if it serves for nothing but
+        // additions. Otherwise it is an ordinary register.
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };

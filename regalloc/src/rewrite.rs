@@ -69,7 +69,8 @@ impl Plan {
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.overrides.clear();
-        // Discards the copies of an earlier plan, which failed because no register was free to break a cycle.
+        // Discards the copies of an earlier plan. That plan failed because no register was free to break a
+        // cycle of copies.
         self.copies.clear();
         self.moves = 0;
     }
@@ -161,7 +162,7 @@ impl Plan {
         }
     }
 
-    /// Adds the copies before or after an instruction that its operands with new registers need (see
+    /// Adds copies before or after an instruction. Its operands need them if they got new registers (see
     /// `groups::Fix`).
     fn fixed(
         &mut self,
@@ -240,8 +241,8 @@ impl Plan {
         true
     }
 
-    /// Gives the moves that replace a `COPY` the field `loc` of the `COPY`: its source location, or with
-    /// debug information the number of its point.
+    /// Gives the moves that replace a `COPY` the location of the `COPY` (`loc`). This is its source location,
+    /// or with debug information the number of its point.
     #[cold]
     fn name_copies(&mut self, func: &MachFunc) {
         for insert in &mut self.inserts {
@@ -376,8 +377,8 @@ fn mentions_vcc(inst: &MachInst) -> bool {
     inst.operands().iter().any(in_vcc) || inst.implicit().intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
 }
 
-/// Returns dword `i` of a constant that is written to `len` dwords. A 64-bit constant is a sign-extended
-/// integer. If it is an inline float, it is a double.
+/// Returns dword `i` of a constant that is written to `len` dwords. Two dwords hold a 64-bit number: an
+/// integer constant is sign-extended, and an inline float is a double.
 pub(crate) fn constant_part(constant: Operand, i: u8, len: u8) -> Operand {
     if len < 2 {
         return constant;

@@ -27,8 +27,8 @@ pub(crate) struct Scan {
     /// live.
     live_until: Vec<u32>,
     /// The live registers in two heaps: `by_end` is ordered by the end of the current interval, the other
-    /// heap by weight. A register that is no longer live, or that has been chosen to be spilled, is removed
-    /// from a heap only when it comes to the top, because it would have to be searched for before.
+    /// heap by weight. Registers that are no longer live or have been chosen to be spilled stay in the heaps
+    /// until they come to the top, because removing them earlier would need a search.
     by_end: BinaryHeap<Reverse<(u32, u32)>>,
     by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
@@ -122,7 +122,8 @@ impl Scan {
         }
     }
 
-    /// Computes the weight of each register: the number of its uses, weighted by loop depth.
+    /// Computes the first part of each register's weight: the number of its uses, where a use in a loop
+    /// counts more.
     fn weigh(&mut self, streams: &Streams, class: usize) {
         let stream = &streams.class[class];
         self.weight.clear();

@@ -56,8 +56,8 @@ pub(crate) struct State {
     notes: Option<[NoteId; 3]>,
     /// For debug information: the registers that have spill slots, each with its class and slot.
     spilled_registers: Vec<(VReg, usize, u32)>,
-    /// For debug information: the registers that replace spilled registers in the instructions that write
-    /// these.
+    /// For debug information: pairs of a new register and a spilled register. The instruction that would
+    /// write the spilled register writes the new register instead, which is then stored.
     temps: Vec<(VReg, VReg)>,
 }
 
@@ -134,8 +134,8 @@ pub(crate) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Returns whether a block parameter is never read. Such a parameter needs no argument, and an argument
-    /// would only be kept alive for it.
+    /// Returns whether a block parameter is never read. Edges pass no argument for such a parameter, because
+    /// otherwise registers would be kept alive only to be passed.
     fn is_dead(&self, param: VReg) -> bool {
         self.groups.range_of(param.as_u32()).is_empty()
     }
@@ -150,9 +150,9 @@ impl Spiller {
 
     /// Spills registers that linear scan chooses, until at most `room` registers of the class are live
     /// anywhere. Registers that reloads need are not counted. Each use of a spilled register is a reload.
-    /// Across a call, at most as many registers stay live as the call does not clobber among the first
-    /// `across` ones. Returns false if nothing is left to spill. With `only_made`, also returns false if a
-    /// spilled register would need a slot.
+    /// Across a call, only hardware registers that the call does not clobber can hold values, so at most as
+    /// many registers stay live as there are among the first `across` ones. Returns false if nothing is left
+    /// to spill. With `only_made`, also returns false if a spilled register would need a slot.
     pub fn scan(
         &mut self,
         func: &mut MachFunc,
@@ -225,8 +225,8 @@ impl Spiller {
     /// Marks the registers that cannot be spilled, and returns the marks, indexed by register.
     pub fn fix(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> &[bool] {
         self.state.fixed.resize(func.vregs.len(), false);
-        // Some registers are written in all lanes. A spill to scratch memory would lose the lanes that `exec`
-        // masks.
+        // Registers that are written in all lanes, whatever `exec` is, cannot be spilled: a store to scratch
+        // memory would lose the lanes that are inactive.
         streams.class[class].whole.iter().for_each(|&reg| self.state.fixed[reg as usize] = true);
         // The jump into a jump table relies on the number of instructions after `s_getpc_b64`, so there must
         // be no reloads between them.
@@ -280,10 +280,10 @@ impl Spiller {
         self.chosen.retain(|&reg| self.slot[reg as usize] != NONE);
     }
 
-    /// Records in `slot` how the value of `reg`, a spilled register that is a part of an address, is
-    /// recovered. If linear scan chose the registers, all parts of the address and its program counter are
-    /// spilled with it, and are rematerialised together. If regalloc2 chose them, the part alone is
-    /// rematerialised, except for a program counter, which gets a slot.
+    /// Records in `slot` how the value of `reg` is recovered, a spilled register that holds a part of an
+    /// address. Linear scan spills all parts of the address together, with the program counter, and they are
+    /// rematerialised together. regalloc2 may spill a single part. This part is then rematerialised alone,
+    /// except for a program counter, which gets a slot.
     fn mark_address(&mut self, index: u32, part: AddressPart, reg: u32, scene: Scene) {
         if scene.budget.is_some() {
             self.slot[reg as usize] = if part == AddressPart::Counter { 0 } else { MADE };
@@ -338,9 +338,10 @@ impl Spiller {
         true
     }
 
-    /// Finds the places where a spilled register must be reloaded: from there on, regalloc2 has it in a
-    /// hardware register, but no instruction writes it there. This can be in the middle of a block. It can
-    /// also be on an edge from a block at whose end the register is not in a hardware register.
+    /// Finds the places where a spilled register must be reloaded. From such a place on, regalloc2 has it in
+    /// a hardware register, but no instruction writes it there. The place can be in the middle of a block. It
+    /// can also be on an edge, if the register is not in a hardware register at the end of the block from
+    /// which the edge comes.
     fn find_reloads(
         &mut self,
         func: &MachFunc,

@@ -114,8 +114,8 @@ pub(crate) struct Op {
     pub pin: Option<u16>,
 }
 
-/// Two virtual registers that should get the same hardware register, because a copy or an edge moves the
-/// value of one to the other.
+/// Two virtual registers that should get the same hardware register, because a copy or an edge moves a value
+/// from one of them to the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Affinity {
     pub a: u32,

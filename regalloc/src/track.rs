@@ -83,8 +83,8 @@ pub(crate) fn fill(
         }
         let mut register = written.get(&spilled).copied().unwrap_or(spilled);
         watched.place = hardware_register(func, assigned, register);
-        // Follows a chain of copies to its first source. There is no cycle, because each register is written
-        // once.
+        // Follows a chain of at most eight copies to its first source. The chain is not a cycle, because each
+        // register is written once.
         for _ in 0..8 {
             match copied.get(register.index()).and_then(|from| from.expand()) {
                 Some(from) => register = from,
@@ -135,8 +135,8 @@ impl Scratch {
 struct Counts {
     /// By point, the index of its first register.
     first: Vec<u32>,
-    /// Entries of the counts: a register, the number of its writes so far by instructions of a point, and the
-    /// index of the next entry of the same point.
+    /// Entries of the counts for all points. Each has a register, the number of writes to it so far by
+    /// instructions of one point, and the index of the next entry of the same point.
     all: Vec<(Reg, u32, u32)>,
 }
 

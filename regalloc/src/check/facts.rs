@@ -1,7 +1,6 @@
-//! Finds facts about registers of the original program. A fact says what a register contains whenever it has
-//! been written, for registers whose contents are always the same. The final code may then compute the
-//! contents anywhere. They are a constant, a dword of constant memory at a distance from an input, or the
-//! address of a module variable.
+//! Finds the registers of the original program that have the same contents each time that they are written.
+//! The contents are called a fact: a constant, a dword of constant memory at a distance from an input, or the
+//! address of a module variable. The final code may compute such contents anywhere.
 //!
 //! This module is written for the checker alone, and uses only the instructions of the original program.
 
@@ -18,7 +17,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Fact {
     /// A constant dword.
     Const(Operand),
-    /// A dword of memory: the two halves of the pointer, and the distance from it in bytes.
+    /// A dword of constant memory: the two halves of the pointer, and the dword's distance from the pointer
+    /// in bytes.
     Load([Value; 2], i64),
     /// One half of a 64-bit address, which is the sum of the program counter and the given distance.
     Address(Operand),

@@ -27,8 +27,9 @@ impl Checker<'_> {
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved_values(dst, inst.ops[1], i, state, pending)).collect();
                 for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
-                    // A constant may also be an offset from the beginning of the frame. In a kernel both are
-                    // the same number, because the frame begins at scratch address 0.
+                    // The checker cannot tell whether a constant is meant as an offset from the beginning of
+                    // the frame. In a kernel, the frame begins at scratch address 0, so the constant also
+                    // counts as the address with this offset.
                     let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
                     values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);
@@ -216,8 +217,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks a scratch access, as [`Checker::scratch`] does, in a function with a stack. The scratch
-    /// descriptor of such a function is always in the same registers.
+    /// Checks a scratch access like [`Checker::scratch`], but in a function with a stack, where the scratch
+    /// descriptor is always in the same registers.
     fn in_frame(
         &self,
         inst: &MachInst,

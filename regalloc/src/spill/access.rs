@@ -1,6 +1,7 @@
 //! Homes of spilled registers, and the code that stores a register to its home, loads it from there, or
 //! rematerialises it. The home of a spilled register is where its value is kept: a lane of a VGPR, an
-//! accumulation VGPR, or a slot in scratch memory. A value with a recipe needs no such place.
+//! accumulation VGPR, or a slot in scratch memory. A value that can be rematerialised (has a recipe) needs no
+//! home.
 
 use super::{MADE, NONE, Scene, Spiller};
 use crate::rematerialise::{AddressPart, Recipe};
@@ -14,7 +15,8 @@ use mir::{FuncRole, MachFunc, Note};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Opcodes that read and write a lane of a VGPR. GFX6 and GFX7 encode these instructions as VOP2.
+/// Opcodes of the instructions that read and write a lane of a VGPR. GFX6 and GFX7 encode these instructions
+/// as VOP2.
 const LANE_OPS: [[Opcode; 2]; 2] =
     [[op::V_READLANE_B32, op::V_WRITELANE_B32], [op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2]];
 
@@ -34,15 +36,15 @@ pub(super) struct Scratch {
     rsrc: Buffer,
     /// Bytes of scratch memory before the slots.
     private: u32,
-    /// Scratch offset at which the first page begins, that is, the memory that the offset field of an
-    /// instruction reaches. This is 0, or the end of the private variables if these occupy more than a
+    /// Scratch offset at which the first page begins. (A page is the memory that the offset field of an
+    /// instruction reaches.) This is 0, or the end of the private variables if these occupy more than a
     /// quarter of a page.
     origin: u32,
     /// Number of bytes that an instruction's offset reaches.
     page: u32,
-    /// For each page (the scratch memory that the offset field of an instruction reaches), the register with
-    /// its start. `None` if the page has not been used yet, or if this register was spilled and later
-    /// accesses need a new one.
+    /// For each page (the scratch memory that the offset field of an instruction reaches), the register that
+    /// holds the beginning of the page. `None` if no register holds it: the page has not been used yet, or
+    /// the register was spilled, so that later accesses need a new one.
     pub bases: Vec<Option<Base>>,
 }
 
@@ -85,7 +87,7 @@ pub(crate) fn stack_descriptor() -> Operand {
     Operand::regs(Reg::sgpr(*numbers.start()), numbers.len() as u8)
 }
 
-/// Returns the opcodes that read and write a lane on a processor.
+/// Returns the opcodes of the instructions with which a processor reads and writes a lane of a VGPR.
 pub(crate) fn lane_ops(target: &Subtarget) -> [Opcode; 2] {
     let has = |ops: &&[Opcode; 2]| ops[0].row().code(target).is_some();
     *LANE_OPS.iter().find(has).unwrap_or(&LANE_OPS[0])

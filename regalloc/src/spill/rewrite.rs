@@ -116,8 +116,8 @@ impl Spiller {
             inst.op == op::S_ADD_U32
                 && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
         };
-        // The instructions that compute offsets in scratch memory are at the beginning of the block, among
-        // other instructions that the spiller inserted. All of them have a note with their reason.
+        // The instructions that compute bases are among the instructions that the spiller inserted at the
+        // beginning of the block. All instructions there have a note with the reason why they were inserted.
         let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
         insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }
@@ -138,8 +138,8 @@ impl Spiller {
         if let Some((from, i)) = self.head_edge[block.index()] {
             self.edge(func, from, i, scene, true);
         }
-        // A block parameter may arrive in a register and be in its slot only later. It is stored here in this
-        // case.
+        // With regalloc2's choice, a spilled block parameter may arrive in a register although its value is
+        // needed in its slot later. It is stored to the slot here.
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
@@ -162,11 +162,12 @@ impl Spiller {
         }
     }
 
-    /// Rewrites the arguments of an edge for which the argument or the block parameter is in memory. Reloads
-    /// into registers come before stores, because the edge is a parallel copy, which reads only old values.
-    /// With `at_head`, the code is at the beginning of the target block, after the copies that the allocator
-    /// makes there. A parameter whose argument is in memory is then no longer a parameter, but an ordinary
-    /// register that is loaded there.
+    /// Rewrites the arguments of an edge whose argument or block parameter is in memory.
+    ///
+    /// An edge is a parallel copy, which reads only old values, so reloads into registers come before stores.
+    /// With `at_head`, this code is at the beginning of the target block, after the copies that the allocator
+    /// makes there. A parameter whose argument is in memory then becomes an ordinary register, which is
+    /// loaded there.
     fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
         let class = scene.class;
         let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
