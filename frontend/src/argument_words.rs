@@ -14,8 +14,8 @@ pub const ORDERS: [(&str, Order); 6] = [
     ("seq_cst", Order::SeqCst),
 ];
 
-/// The words for synchronisation scopes. Each entry has the word, the scope in the IR, and a flag that is
-/// true for words that end in `_one_as`. Such a scope orders only the accesses to one address space.
+/// The words for synchronisation scopes. Each entry has the word, the scope in the IR, and a flag. The flag
+/// is true for words that end in `_one_as`, which order only the accesses to one address space.
 pub const SCOPES: [(&str, Scope, bool); 10] = [
     ("singlethread", Scope::SingleThread, false),
     ("wavefront", Scope::Wavefront, false),

@@ -5,7 +5,7 @@ use ir::{Pos, RmwOp, TernOp, UnOp};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// A built-in function that returns a position in the grid or a size of the grid, and whose argument is the
+/// A built-in function that returns a position in the grid or a size of the grid. Its argument is the
 /// dimension (0 to 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
@@ -451,8 +451,8 @@ fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
     })
 }
 
-/// Returns the name of the function's `half_` form, OpenCL's form with reduced accuracy, if this function is
-/// accurate enough to serve as that form.
+/// OpenCL has mathematical functions of reduced accuracy, whose names begin with `half_`. Returns the name of
+/// the one that this function implements, if it implements one.
 fn half(name: &str) -> Option<&'static str> {
     Some(match name {
         "sin" => "half_sin",

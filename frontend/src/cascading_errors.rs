@@ -68,16 +68,16 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let Read { source, skipped, parsed, foreign, .. } = *read;
     let unused: Vec<Range<usize>> =
         list.iter().filter(|d| d.code == "E0056").filter_map(error_range).collect();
-    // The words in the arguments of a fence or atomic operation, such as memory orders, are reported as
-    // unknown names if the function's own name is misspelt. These diagnostics are dropped below.
+    // If the name of a fence or atomic operation is misspelt, the words in its arguments, such as memory
+    // orders, are reported as unknown names, too. These diagnostics are dropped below.
     let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(error_range).collect();
     let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
     let unclosed = unclosed.filter_map(error_range).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| error_range(one).is_some_and(|at| from <= at.start));
-        // After a missing brace, the parser reads the next item as a part of the item that was not closed. It
-        // then finds a keyword such as `fn` where it expects a name, and reports one of the two errors below.
+        // If an item lacks its closing brace, the parser reads the next item as a part of it. It then finds a
+        // keyword such as `fn` where it expects a name, and reports one of the two errors below.
         behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -180,9 +180,8 @@ fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
         && error_range(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
 }
 
-/// Returns whether a diagnostic reports an assignment to a variable without `mut` whose declaration has an
-/// error of its own already: the declaration has neither a value nor `mut`, so the variable can never get a
-/// value.
+/// Returns whether a diagnostic reports an assignment to a variable whose declaration has been reported
+/// already. Such a variable is declared with neither a value nor `mut`, so it could never get a value.
 fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let is_wrong = |at: &Range<usize>| {
         kept.iter().any(|old| old.code == "E0047" && error_range(old).as_ref().is_some_and(|of| of == at))
@@ -190,8 +189,8 @@ fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     diagnostic.code == "E0047" && diagnostic.labels.get(1).is_some_and(|(at, _)| is_wrong(at))
 }
 
-/// Returns whether a diagnostic is about an unknown name that has been reported already, or whose declaration
-/// the parser skipped.
+/// Returns whether a diagnostic reports an unknown name a second time, or a name whose declaration the parser
+/// skipped.
 fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
     let Some(at) = error_range(diagnostic) else { return false };
     let name = &source[at];
@@ -209,8 +208,8 @@ fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipp
     is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
 }
 
-/// Returns whether a diagnostic reports a missing value near a statement whose value is reported as unused.
-/// Most likely, one superfluous `;` after the value caused both reports.
+/// Returns whether a diagnostic reports a missing value close to a statement whose value is reported as
+/// unused. Most likely, a `;` after the value should not be there and has caused both reports.
 fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
     let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
     lacking
@@ -228,8 +227,8 @@ fn is_unused_by_what_was_not_read(diagnostic: &Diagnostic, source: &str, told: &
     told.iter().any(blank)
 }
 
-/// Returns whether a diagnostic is about an unknown name that is one of the special words of fences and
-/// atomic operations, such as a memory order.
+/// Returns whether a diagnostic reports as an unknown name one of the words that only fences and atomic
+/// operations know, such as a memory order.
 fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
     diagnostic.code == "E0020"
         && error_range(diagnostic).is_some_and(|at| argument_words::is_word(&source[at]))
@@ -251,7 +250,8 @@ fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Sp
 /// loop has been reported already if the parser expected `loop` or `{` at its head.
 fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
     let Some(at) = error_range(diagnostic).filter(|_| diagnostic.code == "E0057") else { return false };
-    // Returns whether the `break` is inside the first pair of braces after `head`, the head of a loop.
+    // Returns whether the `break` is inside the body of the loop whose head is `head`: inside the first pair
+    // of braces after the head.
     let is_inside = |head: Range<usize>| {
         let Some((_, body)) = source.get(head.start..at.start).and_then(|text| text.split_once('{')) else {
             return false;

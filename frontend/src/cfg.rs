@@ -29,9 +29,9 @@ impl Question {
 
 /// The target processor of the compilation.
 pub trait Processor: Debug + Sync {
-    /// Returns the answer to a question about the target processor: whether it is the processor `name`,
-    /// belongs to the generation `name` or has the feature `name`. Returns `None` if there is no processor,
-    /// generation or feature of this name.
+    /// Returns the answer to a question about the target processor. Depending on the question, `name` is the
+    /// name of a processor, of a generation or of a feature, and the answer says whether the target is,
+    /// belongs to or has it. Returns `None` for an unknown name.
     fn answer(&self, question: Question, name: &str) -> Option<bool>;
 
     /// Returns all names that the question knows, such as all processors, for spelling suggestions.

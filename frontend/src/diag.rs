@@ -222,8 +222,8 @@ impl Sink {
 pub struct SourceText {
     /// Name of the file.
     pub name: String,
-    /// The text of the file, followed by the texts of the files that it uses with `use`, so that one byte
-    /// offset identifies a position in the whole program.
+    /// The text of the file, followed by the texts of the files that it includes with `use`. One byte offset
+    /// therefore identifies a position in the whole program.
     pub text: String,
     /// The files that the program uses with `use`, in the order in which `text` contains them.
     pub used: Vec<UsedFile>,
@@ -251,8 +251,8 @@ impl SourceText {
         LineIndex::new(&self.text[range.clone()]).position(offset - range.start)
     }
 
-    /// Returns the name of the file that contains the byte at `offset`, and the range of [`SourceText::text`]
-    /// that this file's contents occupy.
+    /// Returns the file that contains the byte at `offset`: its name, and the range of its contents in
+    /// [`SourceText::text`].
     pub fn file(&self, offset: usize) -> (&str, Range<usize>) {
         let behind = self.used.partition_point(|file| file.start <= offset);
         let end = self.used.get(behind).map_or(self.text.len(), |file| file.start);
@@ -309,8 +309,8 @@ impl Diagnostics {
         self.list.extend(more.list);
     }
 
-    /// Returns the name of the file for the line that sums up the diagnostics. This is the file of the first
-    /// diagnostic if all others are in the same file.
+    /// Returns the file name for the line that sums up all diagnostics: their file if all are in the same
+    /// file, otherwise the main file "and what it uses".
     fn file_summary(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
         let first = files.next().unwrap_or(&self.source.name);

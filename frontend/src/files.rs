@@ -101,9 +101,9 @@ fn clean(path: &str) -> String {
     parts.join("/")
 }
 
-/// Reads the files that a file uses, directly or through other files, and appends their tokens to `tokens`,
-/// which already contains the tokens of the first file. Returns the joined text of all files, or `None` if
-/// the first file uses no other file.
+/// Reads the files that a file includes with `use`, directly or through other files. Appends their tokens to
+/// `tokens`, which already has the tokens of the first file. Returns the joined text of all files, or `None`
+/// if the first file includes no other file.
 pub(crate) fn gather(
     name: &str,
     text: &str,

@@ -421,7 +421,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns an error that is located at the part of the conversion that has been read so far.
+    /// Returns an error at the source position of the conversion, as far as the conversion has been read.
     fn mistake<T>(
         &self,
         message: impl Into<String>,
@@ -505,8 +505,7 @@ impl Reader<'_> {
         Ok(found.map_or(Length::None, |(_, length)| length))
     }
 
-    /// Checks that a conversion such as `%d` exists and that its flags and its length modifier are allowed
-    /// with it.
+    /// Checks that a conversion such as `%d` exists, and that it allows its flags and its length modifier.
     fn check(&self, conversion: &Conversion, flags: &str) -> Result<(), Mistake> {
         let Conversion { letter, lanes, length, .. } = *conversion;
         if letter == 'n' {

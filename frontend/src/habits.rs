@@ -68,8 +68,8 @@ fn kinds(code: &str) -> &'static [u8] {
     }
 }
 
-/// Advice about a word from another language: the word that this language has for it, or a text that explains
-/// what to write.
+/// Advice about a word of another language. It is either the word of this language with the same meaning, or
+/// a text that explains what to write.
 pub enum Hint {
     Name(String),
     Hint(String),
@@ -80,8 +80,8 @@ pub fn function(name: &str) -> Option<Hint> {
     word(b'f', name).or_else(|| derived_function(name))
 }
 
-/// Returns the advice about a function that the program calls as a method or as `T::name`, in the style of
-/// another language.
+/// Returns the advice about a function that is called in the style of another language: as a method, or as
+/// `T::name`.
 pub fn called(name: &str) -> Option<Hint> {
     if builtins::find(name).is_some() {
         return Some(Hint::Name(name.to_owned()));
@@ -165,8 +165,8 @@ fn word(kind: u8, name: &str) -> Option<Hint> {
     })
 }
 
-/// Returns the advice about a function name that another language forms by a rule, such as `sqrtf`,
-/// `make_float4`, `convert_int`, `as_uint` or `atomicMin`.
+/// Returns the advice about the name of a function that another language forms by a rule. Examples are
+/// `sqrtf`, `make_float4`, `convert_int`, `as_uint` and `atomicMin`.
 fn derived_function(name: &str) -> Option<Hint> {
     if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
         return Some(match vector_name(&to) {

@@ -16,8 +16,8 @@ use crate::{Options, Processor, argument_words};
 use ir::{Access, Space, UnrollHint};
 use std::collections::BTreeSet;
 
-/// Defines a function that returns the name of a node's syntax kind (expression, statement and so on), and a
-/// list of all names that the function can return.
+/// Defines a function that returns the name of a node's kind of syntax, such as a kind of expression or of
+/// statement. Also defines a list of all names that the function can return.
 macro_rules! kinds {
     ($list:ident, $name:ident, $kind:ty, { $($pattern:pat => $text:literal,)* }) => {
         const $list: &[&str] = &[$($text),*];

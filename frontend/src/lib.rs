@@ -63,8 +63,8 @@ pub struct Options<'a> {
     /// Whether `f32` divisions and mathematical functions use the faster and less accurate operations of the
     /// built-in functions that begin with `native_`.
     pub fast_math: bool,
-    /// Whether atomics that are not `seq_cst` order only the accesses to their own address space, as in
-    /// OpenCL's memory model (LLVM's AMDGPU guide: seed 000, line 3067).
+    /// Whether atomic operations order only the accesses to their own address space, unless they are
+    /// `seq_cst`. This is OpenCL's memory model (LLVM's AMDGPU guide: seed 000, line 3067).
     pub separate_spaces: bool,
     /// Whether `global_id` counts from the global offset of the dispatch, as in OpenCL (LLVM's AMDGPU guide:
     /// seed 000, line 4381).

@@ -8,8 +8,8 @@ use crate::cascading_errors::{Read, error_range};
 use crate::diag::Diagnostic;
 use smallvec::SmallVec;
 
-/// State of the grouping: groups of diagnostics that are shown, and for each group the diagnostics that are
-/// hidden and only counted.
+/// State of the grouping. It has the group of each diagnostic that is shown, and counts the hidden
+/// diagnostics of each group.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
     /// Number of diagnostics of one group to show.
@@ -34,8 +34,8 @@ struct Kind {
     /// The type behind all pointers, in a message about a pointer with too many or too few levels. In a
     /// message about a generic parameter, the name of the parameter. Empty in any other message.
     base: String,
-    /// Functions in which the mistake may be: the function that contains the diagnostic's position, and the
-    /// function that is called there.
+    /// The functions that may contain the mistake: the function in which the diagnostic is located, and the
+    /// function that is called at this position.
     bodies: SmallVec<[usize; 2]>,
     /// Number of diagnostics of this group to show.
     shown: usize,
@@ -128,8 +128,9 @@ impl<'r, 'p> Alike<'r, 'p> {
                     (quoted(message).next().unwrap_or(message), "", fewer.min(self.shown_of_types()))
                 }
                 None if message.ends_with("different types") => ("", label, fewer.min(self.shown_of_types())),
-                // After a syntax error, many diagnostics of this sort most likely have one cause. Perhaps a
-                // function lacks its head, so that its body belongs to no function, or one `let` is wrong.
+                // After a syntax error, many diagnostics with one of these two messages most likely have one
+                // cause. Perhaps a function lacks its head, so that its body belongs to no function, or one
+                // `let` is wrong.
                 None if parsed
                     && (message.ends_with("returns nothing") || message.starts_with("`let` takes")) =>
                 {
@@ -156,8 +157,9 @@ impl<'r, 'p> Alike<'r, 'p> {
             let counts = diagnostic.suggestion.is_some() || old.suggestion.is_none();
             counts && is_lost(old) && body_of(old) == body
         };
-        // If a known name is spelt similarly, the unknown name may be a separate typing mistake instead of a
-        // consequence of a missing declaration. More diagnostics of this sort are therefore shown.
+        // If the program has a name with a similar spelling, the unknown name may be a typing mistake of its
+        // own instead of a consequence of a missing declaration. In this case, more diagnostics are shown
+        // before further ones are hidden.
         let shown = if diagnostic.suggestion.is_some() {
             Self::SHOWN
         } else {

@@ -22,7 +22,7 @@ impl Ty {
     pub const UNIT: Ty = Ty(1);
     /// Type of an expression that control never leaves.
     pub const NEVER: Ty = Ty(2);
-    /// As an expected type: the context expects no particular type.
+    /// Serves only as an expected type. It says that the context expects no particular type.
     pub const NONE: Ty = Ty(3);
     pub const BOOL: Ty = Ty::scalar(Scalar::Bool);
     pub const I32: Ty = Ty::scalar(Scalar::I32);
@@ -46,8 +46,8 @@ impl Ty {
 /// it.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// The type that decides this type of a literal: a scalar, or another literal's type with which it was
-    /// made equal. `None` if no use has decided it yet.
+    /// What this type of a literal has become: a scalar type, or the type of another literal that must be the
+    /// same. `None` if no use of the literal has decided it yet.
     is: Option<Ty>,
     float: bool,
     /// Whether a minus sign precedes a literal of this type. If so, the type cannot become an unsigned type.
@@ -207,8 +207,8 @@ impl Types {
         }
     }
 
-    /// Returns the kind of a type. The type of a literal that no use has decided yet has the kind of the
-    /// scalar type that it becomes by default.
+    /// Returns the kind of a type. As long as no use has decided the type of a literal, its kind is that of
+    /// its default type, such as `i32`.
     pub fn kind(&self, ty: Ty) -> TyKind {
         let ty = self.decided(ty);
         match ty.open_number() {
@@ -252,7 +252,8 @@ impl Types {
         self.decided(ty).open_number().is_some()
     }
 
-    /// Returns whether two types are open types that were made equal, so that one decision applies to both.
+    /// Returns whether two types are open types (types of literals) that were made equal. A use that decides
+    /// one of them then also decides the other.
     pub fn is_same_literal(&self, a: Ty, b: Ty) -> bool {
         let root = |ty: Ty| {
             let mut n = ty.open_number()?;
@@ -418,8 +419,8 @@ impl Types {
             open: inner.open,
         };
         let ty = self.intern(TyKind::Array(element, len), layout);
-        // The array type may have been created before its element type had a layout. Its own layout is
-        // computed again for this case.
+        // If the array type was created before its element type had a layout, this replaces the layout of the
+        // array type.
         let known = &mut self.layouts[ty.0 as usize];
         *known = Layout { open: known.open, ..layout };
         Ok(ty)
@@ -616,8 +617,8 @@ impl Types {
         }
     }
 
-    /// Returns the type that `ty` leads to if all pointers are followed, and the last pointer that was
-    /// followed, if any. A field access `x.field` follows the pointers of `x` in this way.
+    /// Returns the type at the end of a chain of pointers, and the last pointer of the chain, if `ty` is a
+    /// pointer. A field access `x.field` follows the pointers of `x` in this way.
     pub fn behind_pointers(&self, mut ty: Ty) -> (Ty, Option<Pointer>) {
         let mut last = None;
         while let Some(pointer) = self.as_pointer(ty) {
@@ -627,8 +628,8 @@ impl Types {
         (ty, last)
     }
 
-    /// Returns the type that has the form of `shape` (a scalar, or a vector of some length) and the scalar
-    /// type `scalar`.
+    /// Returns the type with the form of `shape`, which is a scalar or a vector, but with `scalar` as its
+    /// scalar type.
     pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
         match self.kind(shape) {
             TyKind::Vector(_, lanes) => self.vector(scalar, lanes),
@@ -636,8 +637,8 @@ impl Types {
         }
     }
 
-    /// Returns whether a value of type `from` can be used where type `to` is expected, without an instruction
-    /// that converts the value.
+    /// Returns whether a value of type `from` can be used as a value of type `to` as it is, without an
+    /// instruction that converts it.
     pub fn fits(&self, from: Ty, to: Ty) -> bool {
         let (from, to) = (self.decided(from), self.decided(to));
         if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
@@ -647,9 +648,8 @@ impl Types {
         self.decided(from.to) == self.decided(to.to) && from.may_become(to)
     }
 
-    /// Returns whether a value of type `from` can be used where type `to` is expected after a conversion by
-    /// an instruction. This applies to one case: a pointer with a known address space becomes a generic
-    /// pointer.
+    /// Returns whether a conversion by an instruction makes a value of type `from` a value of type `to`.
+    /// There is only one case: a pointer with a known address space becomes a generic pointer.
     pub fn converts(&mut self, from: Ty, to: Ty) -> bool {
         match (self.as_pointer(from), self.as_pointer(to)) {
             (Some(pointer), Some(Pointer { space: Space::Generic, .. }))
@@ -714,8 +714,8 @@ impl Types {
     }
 }
 
-/// Returns the elements that a swizzle, a name such as `x`, `zyx`, `lo` or `s3`, selects from a vector of
-/// `lanes` elements, and the number of selected elements.
+/// Returns the elements that a swizzle selects from a vector of `lanes` elements, and their number. A swizzle
+/// is a name such as `x`, `zyx`, `lo` or `s3`.
 pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
     let mut picked = [0u8; 16];
     let half = lanes.div_ceil(2);

@@ -46,8 +46,8 @@ fn arity(builtin: Builtin) -> (usize, usize) {
     }
 }
 
-/// Returns whether argument `n` of an element-wise function is an integer such as a shift count or a number
-/// of bits. Such an argument may have any integer type, and need not have the type of the other arguments.
+/// Returns whether argument `n` of an element-wise function is a shift count, a number of bits or a similar
+/// integer. This argument may have any integer type, and need not have the type of the other arguments.
 fn is_count(lane: Lane, n: usize) -> bool {
     match lane {
         Lane::Rotl | Lane::Rotr => n == 1,
@@ -698,8 +698,8 @@ impl Checker<'_, '_> {
         Ty::UNIT
     }
 
-    /// Reports an argument that should be one of the words in `known`, such as the names of memory orders,
-    /// and is not.
+    /// Reports an argument that is none of the words in `known`, although it should be one. The words are the
+    /// names of memory orders, for example.
     #[cold]
     fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
         let found = argument_words::word(self.ast, arg);

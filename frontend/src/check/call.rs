@@ -94,8 +94,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks the arguments of a call that is wrong itself, so that mistakes in its arguments are still
-    /// reported. The arguments have no expected types.
+    /// Checks the arguments of a call that has an error of its own, so that mistakes in the arguments are
+    /// reported nevertheless. No types are expected of the arguments.
     pub(super) fn check_all(&mut self, args: List) {
         for n in args.range() {
             self.expr(self.ast.exprs_pool[n], Ty::NONE);
@@ -208,9 +208,9 @@ impl Checker<'_, '_> {
         result
     }
 
-    /// Returns whether a function declares no result, although its body ends in an expression that certainly
-    /// has a value. This mistake is reported at the end of the body, so an error at each call of the function
-    /// would only repeat it.
+    /// Returns whether a function declares no result, but its body ends in an expression that certainly has a
+    /// value. This mistake is reported at the end of the body. Errors at the calls of the function would only
+    /// repeat it.
     fn lacks_result(&self, func: u32) -> bool {
         let body = self.s.checked.funcs[func as usize].body;
         let tail = body.and_then(|body| self.ast.block(body).tail);

@@ -17,14 +17,14 @@ use crate::scalar::Scalar;
 use crate::types::{Field, Ty, TyKind};
 use smallvec::SmallVec;
 
-/// The range of a box along one coordinate: the first and the last number. For signed types, the sign bit is
-/// flipped, so that comparing the numbers as unsigned compares the values.
+/// The range of a box along one coordinate, as its first and its last number. The sign bit of signed numbers
+/// is flipped. A comparison as unsigned numbers then compares the values.
 type Side = (u64, u64);
 /// A box of values: its range along each coordinate, that is, for each scalar of the type.
 type Shape = SmallVec<[Side; 4]>;
 
-/// Limits that keep the check fast: a `match` that exceeds one of them is an error. `MAX_BOXES` is the
-/// largest number of boxes that the patterns of one `match` may have, unless the values have only one
+/// Limits that keep the check fast. A `match` that exceeds one of them is an error. `MAX_BOXES` is the
+/// largest number of boxes for the patterns of one `match`; it does not apply to values with only one
 /// coordinate. `MAX_WORK` is the largest number of comparisons of boxes.
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
@@ -259,8 +259,8 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Maps the bits of a number of type `scalar` so that unsigned order is the order of the values (flips the
-/// sign bit of signed types). The mapping is its own inverse.
+/// Maps the bits of a number of type `scalar` so that comparing the results as unsigned numbers compares the
+/// values. For signed types, this flips the sign bit. The mapping is its own inverse.
 fn in_order(scalar: Scalar, bits: u64) -> u64 {
     if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
 }

@@ -61,8 +61,8 @@ impl Checker<'_, '_> {
                 let start = out.len();
                 if types.as_function(ty).is_some() {
                     self.eval_into(inner, out)?;
-                    // A cast to a function pointer has a constant value in two cases: the operand has a
-                    // function type, or it is 0, which gives the null pointer.
+                    // A cast to a function pointer has a constant value if the operand has a function type.
+                    // It also has one if the operand is 0, which gives the null pointer.
                     let is_known = types.as_function(from_ty).is_some() || out[start..] == [0];
                     return if is_known { Ok(()) } else { Err(Some(self.not_constant(id))) };
                 }
@@ -258,9 +258,9 @@ impl Checker<'_, '_> {
                     self.eval_into(arg, out)?;
                 }
             }
-            // The checker turns `has(feature)` into a reference to a `bool` constant with the answer, which
-            // is copied here. A call through a constant that holds a function also refers to a constant, but
-            // the result of the call is not constant. The test for `bool` excludes these calls.
+            // The checker has turned `has(feature)` into a reference to a `bool` constant, whose value is
+            // copied here. A call through a constant that holds a function also refers to a constant, but its
+            // result is not constant. The test for `bool` excludes such a call.
             (Res::Const(index), ..) if self.s.checked.consts[index as usize].ty == Ty::BOOL => {
                 out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }

@@ -52,7 +52,8 @@ impl Checker<'_, '_> {
 
     /// Converts a pointer expression of type `found` to the pointer type `expect` if that is possible, and
     /// returns the resulting type. The conversion may add qualifiers, such as `const`, or make the pointer
-    /// generic. Each arm of an `if` or `match` is converted separately, so that the types of all arms agree.
+    /// generic. If the expression is an `if` or `match`, each arm is converted separately, so that all arms
+    /// have the same type.
     fn become_expected(&mut self, id: ExprId, found: Ty, expect: Ty) -> Ty {
         let types = &mut self.s.checked.types;
         if types.as_pointer(expect).is_none() || types.as_pointer(found).is_none() {
@@ -182,9 +183,8 @@ impl Checker<'_, '_> {
                 self.force_const(index);
                 (Res::Const(index), self.s.checked.consts[index as usize].ty)
             }
-            // This function also runs while constants are evaluated, before the checker has the list of
-            // module variables. A variable that is not found is therefore used in a constant, which is an
-            // error.
+            // Constants are evaluated before the checker has the list of module variables. A variable that is
+            // not in the list is therefore used in a constant, which is an error.
             Binding::Static(index) => match self.s.checked.statics.get(index as usize) {
                 Some(item) => (Res::Static(index), item.ty),
                 None => {
@@ -374,8 +374,7 @@ impl Checker<'_, '_> {
         element
     }
 
-    /// Reports an index into an array of `len` elements if the index is a constant below 0 or not less than
-    /// `len`.
+    /// Reports a constant index into an array of `len` elements that is below 0 or not less than `len`.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = self.constant_value(index);
         // A length of 0 means `shared dyn` memory, whose size is known only when the kernel is dispatched.

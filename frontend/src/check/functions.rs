@@ -21,8 +21,8 @@ impl Checker<'_, '_> {
         self.function_type(types, result)
     }
 
-    /// Returns the result type as the source writes it, or `None` if the function has no result or the result
-    /// `()`.
+    /// Returns the result type of a function as the source writes it. Returns `None` if the source writes no
+    /// result type or `()`.
     pub(super) fn not_unit(&self, result: Option<TypeId>) -> Option<TypeId> {
         let is_unit =
             |ty: &TypeId| matches!(self.ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));

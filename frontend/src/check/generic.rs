@@ -24,12 +24,12 @@ const MAX_INSTANCES: usize = 1000;
 /// Value of each `const` parameter while the definition of a generic function is checked. The values that
 /// calls will give are not known then.
 const SAMPLE_CONSTANT: u64 = 61;
-/// Codes of errors that the value of a constant can cause. They are not reported when a generic function is
-/// checked with sample arguments, because the values of its constants are arbitrary then.
+/// Codes of errors that the value of a constant can cause. When a generic function is checked with sample
+/// arguments, its constants have arbitrary values, so these errors are not reported.
 const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
-/// A bound on a generic parameter: its name, a function that returns whether the bound allows a scalar type,
-/// and the scalar types with which the generic function is checked before any call uses it.
+/// A bound on a generic parameter. It consists of its name, a test whether the bound allows a scalar type,
+/// and sample types. With the sample types, a generic function is checked before any call uses it.
 pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
 pub static BOUNDS: [Bound; 5] = [
@@ -86,8 +86,8 @@ impl Checked {
             Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
     }
 
-    /// Copies the entries that an instance has saved back into the checker's tables, so that the instance can
-    /// be lowered.
+    /// Copies the entries that an instance has saved into the checker's tables again, because lowering reads
+    /// the tables when it lowers the instance.
     pub fn restore(&mut self, instance: u32) {
         fn put<T: Copy>(to: &mut [T], at: usize, from: &[T]) {
             to[at..at + from.len()].copy_from_slice(from);
@@ -120,8 +120,8 @@ pub(super) struct Generics {
     /// Items of generic functions in which a mistake has been reported. Further instances of them are not
     /// checked.
     broken: FxHashSet<u32>,
-    /// Whether the function that is being checked is a generic function with sample arguments, in contrast to
-    /// an instance that a call needs.
+    /// Whether a generic function is being checked with sample arguments. False while an instance that a call
+    /// needs is being checked.
     sampling: bool,
 }
 
@@ -178,8 +178,8 @@ impl Checker<'_, '_> {
         };
         let mut call = Call { item, def, known };
         let mut fine = true;
-        // Arguments that are literals are checked last, because they take the types that the other arguments
-        // and the context decide.
+        // Arguments that are literals are checked last, because the other arguments and the context decide
+        // their types.
         for literals in [false, true] {
             if literals && let Some(result) = result {
                 self.infer_scalars(&mut call, result, expect);
@@ -223,8 +223,8 @@ impl Checker<'_, '_> {
         found != Ty::ERROR && self.require(arg, found, wanted)
     }
 
-    /// Returns the type that literals in the argument `arg` should get. `node` is the type of the parameter
-    /// as written, which may contain generic parameters that are not inferred yet.
+    /// Returns the type that literals in the argument `arg` should get. `node` is the parameter's type in the
+    /// declaration. It may contain generic parameters that are not inferred yet.
     fn expected_of(&mut self, call: &Call, node: TypeId, arg: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(arg).kind) {
             _ if !self.has_unknown(call, node) => self.as_far_as_known(call, node),
@@ -247,11 +247,11 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that an element of an array in an argument should have, so that literals in the
-    /// element get their types. `node` is the element type in the function's declaration, and `first` is the
-    /// first element, which decides because all elements have the same type. An element may be an array
-    /// itself. If it is a tuple or a repeated array (`[x; n]`), the function returns `Ty::NONE` unless the
-    /// inferred generic arguments give the whole type.
+    /// Returns the type that the elements of an array should have if the array is an argument or a part of
+    /// one. Literals in the elements get their types from it. `node` is the element type in the function's
+    /// declaration, and `first` is the first element, which decides because all elements have the same type.
+    /// An element may be an array itself. If it is a tuple or a repeated array (`[x; n]`), the function
+    /// returns `Ty::NONE` unless the inferred generic arguments give the whole type.
     fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
         match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
             (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
@@ -293,8 +293,9 @@ impl Checker<'_, '_> {
     }
 
     /// Infers generic parameters of the called function from `expect`, the type that the context expects of
-    /// the call's result. This type may be a scalar, or an array or tuple of scalars. If it is a vector, its
-    /// element type is inferred for a parameter that only literals would decide otherwise.
+    /// the call's result. This type may be a scalar, or an array or tuple of scalars. If it is a vector, a
+    /// parameter becomes the vector's element type, which concerns only parameters that literals would decide
+    /// otherwise.
     fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
         let types = &self.s.checked.types;
         match (self.ast.type_node(node).kind, types.kind(expect)) {
@@ -599,9 +600,9 @@ impl Checker<'_, '_> {
         func
     }
 
-    /// Adds the note `note` to the errors that were reported since there were `before` errors. If a generic
-    /// function is being checked with sample arguments, first drops those of them that may be due only to the
-    /// arbitrary value of a constant.
+    /// Adds the note `note` to all errors except the first `before` ones, which were reported earlier. If a
+    /// generic function is being checked with sample arguments, first drops the new errors that may be due
+    /// only to the arbitrary value of a constant.
     fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
         let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
         let forgiven = self.s.generics.sampling && has_constants;
@@ -746,8 +747,8 @@ impl Checker<'_, '_> {
         }
         Arg::Type(match self.samples_of(n) {
             Some(samples) => Ty::scalar(samples[round % samples.len()]),
-            // A type parameter without a bound may be any type, so its sample is a new struct type without
-            // fields, for which no operation is allowed.
+            // A type parameter without a bound may be any type. Its sample is therefore a new struct type
+            // without fields, because the language allows no operation on it.
             None => self.s.checked.types.structure(generic.name.sym, &[]).unwrap_or(Ty::ERROR),
         })
     }

@@ -58,8 +58,8 @@ impl OpenLiteral {
 }
 
 impl Checker<'_, '_> {
-    /// Makes two types the same if that is possible, by deciding the types that are still open. `at` is the
-    /// source position where the types must be the same. Returns whether the types are the same now.
+    /// Makes two types the same by deciding the types of literals that are still open. Returns whether the
+    /// types are the same afterwards. `at` is the source position that requires the types to be the same.
     pub(super) fn agree(&mut self, a: Ty, b: Ty, at: Span) -> bool {
         let types = &mut self.s.checked.types;
         let open = |ty| types.is_undecided(ty).then_some(ty);
@@ -75,7 +75,7 @@ impl Checker<'_, '_> {
     }
 
     /// Checks an operand that may be an integer of any type, such as a shift count or an index. A literal
-    /// without a suffix gets the type `plain`. A literal that is the value of one branch of an `if` gets the
+    /// without a suffix gets the type `plain`. If the operand is an `if`, a literal in one branch gets the
     /// type of the other branches, as in Rust.
     pub(super) fn any_integer(&mut self, id: ExprId, plain: Ty) -> Ty {
         let expect = if self.untyped(id).is_some() { plain } else { Ty::NONE };
@@ -101,8 +101,7 @@ impl Checker<'_, '_> {
         self.set(id, ty)
     }
 
-    /// Records a float literal without a suffix, whose type is not decided yet, so that its range is checked
-    /// later.
+    /// Records a float literal without a suffix. Its type is not decided yet, so its range is checked later.
     pub(super) fn open_float(&mut self, id: ExprId, ty: Ty, negative: bool) -> Ty {
         // `f16` is the smallest float type, so a literal that fits in it fits in every float type. Only
         // larger literals are tested again.
@@ -143,8 +142,9 @@ impl Checker<'_, '_> {
             .then(|| "a literal with a point is a float: `0.0`".to_string())
     }
 
-    /// Returns a help text if a variable that a literal initialises is combined with a value whose type is a
-    /// generic parameter: the variable needs a type annotation.
+    /// Returns a help text if two values have different types because one is a variable that a literal
+    /// initialises, and the type of the other one is a generic parameter. The variable needs a type
+    /// annotation.
     pub(super) fn generic_help(&self, a: Ty, b: Ty) -> Option<String> {
         let known = &self.s.checked.types;
         let (literal, other) = if known.is_undecided(a) { (a, b) } else { (b, a) };

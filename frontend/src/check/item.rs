@@ -107,9 +107,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Starts the evaluation of item `n` and returns true if the item must be evaluated now. Returns false if
-    /// the item has been evaluated already. Also returns false, after an error, if the item refers to itself
-    /// or if the chain of references is too long.
+    /// Returns whether item `n` must be evaluated now, and starts its evaluation if so. Returns false if the
+    /// item has been evaluated already. Also returns false, after an error, if the item refers to itself or
+    /// if the chain of references is too long.
     fn enter_lazy(&mut self, n: usize) -> bool {
         let item = &self.ast.items[n];
         match self.s.lazy[n] {
@@ -515,8 +515,8 @@ impl Checker<'_, '_> {
     pub(super) fn bodies(&mut self) {
         self.check_generics();
         let mut func = 0;
-        // The check of a body may add instances of generic functions to the list of functions, so its length
-        // is read anew in each iteration.
+        // The check of a body may append instances of generic functions to the list, so the loop condition
+        // reads the length of the list in each iteration.
         while func < self.s.checked.funcs.len() {
             match self.s.checked.funcs[func].instance {
                 Some(instance) => self.instance_body(func as u32, instance as usize),
@@ -560,8 +560,8 @@ impl Checker<'_, '_> {
             TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to } => {
                 let to = self.resolve_pointee(to);
                 let mut qualifiers = Qualifiers::empty();
-                // Constant memory cannot be written, so a pointer to it is `const` even if its type does not
-                // say so.
+                // Constant memory cannot be written. A pointer to it is therefore `const`, even if the source
+                // does not say so.
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
                 qualifiers.set(Qualifiers::VOLATILE, is_volatile);
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
@@ -597,8 +597,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Returns the type that a pointer type points to. A struct in this type need not have a layout yet, so
-    /// that a struct may contain pointers to itself and to arrays and tuples of itself.
+    /// Returns the type that a pointer type points to. A struct in it need not have a layout yet. A struct
+    /// may therefore contain pointers to itself, and to arrays and tuples of itself.
     fn resolve_pointee(&mut self, to: TypeId) -> Ty {
         let node = *self.ast.type_node(to);
         let ty = match node.kind {
@@ -735,7 +735,7 @@ pub(super) enum Literal {
 
 /// Parses the value that `-P` gives for a scalar parameter.
 fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
-    // A number whose value rounds to infinity is an error. Only the word `inf` means infinity.
+    // A number in digits that rounds to infinity is an error. Only the word `inf` means infinity.
     let is_in_range = |value: f64| !value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit());
     match scalar {
         Scalar::Bool => match text {
@@ -770,8 +770,8 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
     }
 }
 
-/// Opaque types (image, sampler and so on): a kernel receives their values as arguments and can use them only
-/// through built-in functions.
+/// Opaque types, such as images and samplers. A kernel receives their values as arguments, and can use them
+/// only through built-in functions.
 pub const OPAQUE: [(&str, ir::Opaque); 5] = [
     ("image2d", ir::Opaque::Image(ir::Access::ReadOnly)),
     ("image3d", ir::Opaque::Image(ir::Access::ReadOnly)),

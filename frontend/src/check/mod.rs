@@ -213,9 +213,9 @@ pub struct Scratch {
     lazy_depth: u32,
     /// Struct type of each item.
     struct_ty: Vec<Ty>,
-    /// Types that pointers point to and that contain structs without a layout. The layout of these types is
-    /// computed when all structs have one. A type comes in the list after the types that it contains, so that
-    /// one pass is enough.
+    /// Types that pointers point to, if they contain a struct that had no layout yet. Their own layout is
+    /// computed when all structs have one. In this list, a type comes after the types that it contains, so
+    /// that one pass over the list is enough.
     early: Vec<(Ty, Span)>,
     /// Number of the constant that each item declares.
     const_of_item: Vec<u32>,
@@ -461,8 +461,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Returns a help text if the value is a call without a value because the called function declares no
-    /// result.
+    /// Returns a help text if the expression is a call of a function that returns nothing, where a value is
+    /// required.
     fn result_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
         let ExprKind::Call { callee, .. } = self.ast.expr(id).kind else { return None };
         let name = self.ast.name(callee.sym);

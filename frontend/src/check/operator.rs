@@ -376,8 +376,8 @@ impl Checker<'_, '_> {
                 .generic_help(a, b)
                 .or_else(|| self.point_help(a, b))
                 .or_else(|| self.conversion_help(b, a)),
-            // One operand is a literal or a chain of literals such as `1 + 2.0`, which is a float as a whole
-            // because of one decimal point. The point may therefore be the mistake.
+            // One operand consists of literals only, such as `1 + 2.0`, and a decimal point in it makes the
+            // whole operand a float. The help therefore suggests to leave out the point.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
                 Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))

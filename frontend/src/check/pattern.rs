@@ -140,8 +140,8 @@ impl Checker<'_, '_> {
                 at += skipped;
                 continue;
             }
-            // If the pattern has the wrong number of parts, its names are declared with the error type, so
-            // that uses of these names are not reported as well.
+            // A pattern with the wrong number of parts has been reported. The names in it are declared with
+            // the error type, so that their uses are not reported as well.
             let of = if rests <= 1 { parts.get(at).copied().unwrap_or(Ty::ERROR) } else { Ty::ERROR };
             self.pattern(id, of, names);
             at += 1;
@@ -324,8 +324,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Computes the first and the last value that a pattern matches. If the type of the compared value is
-    /// still open, this function runs again at the end of the function, when the type is known.
+    /// Computes the first and the last value that a pattern matches. The type of the compared value may not
+    /// be decided yet. If so, this is computed again at the end of the checked function, when the type is
+    /// known.
     pub(super) fn pattern_bounds(&mut self, id: PatId, of: Ty) {
         let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
         let pattern = *self.ast.pattern(id);
@@ -345,8 +346,8 @@ impl Checker<'_, '_> {
         let less = |a: u64, b: u64| if scalar.is_signed() { (a as i64) < (b as i64) } else { a < b };
         let exclusive = last.is_some() && !inclusive;
         if less(hi, lo) || (exclusive && hi == lo) {
-            // The ends of the range are in the wrong order, or equal in a range without its last value, so
-            // the pattern can match no value.
+            // The pattern can match no value: the ends of the range are in the wrong order, or they are equal
+            // and the range does not include its last value.
             self.sink.push(
                 Diagnostic::error("E0058", "the range is empty")
                     .label(pattern.span, "no value is in it")

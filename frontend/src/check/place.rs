@@ -1,5 +1,5 @@
-//! Checks places. A place is an expression that denotes memory or a variable, so that a program can assign to
-//! it or take its address.
+//! Checks places: expressions that stand for memory or a variable. A program can assign to a place or take
+//! its address.
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, ExprKind, StmtKind};
@@ -80,8 +80,8 @@ impl Checker<'_, '_> {
                 if !info.mutable {
                     let (declared, name) = (info.span, self.ast.name(info.name));
                     self.immutable(span, declared, name);
-                    // The declaration lacks `mut`. The variable counts as mutable from here on, so that
-                    // further assignments to it are not reported.
+                    // The missing `mut` in the declaration has just been reported. The variable counts as
+                    // mutable from here on, so that further assignments to it are not reported.
                     self.s.checked.locals[local as usize].mutable = true;
                 }
                 if !self.s.body.loops.is_empty() {

@@ -58,7 +58,7 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error("E0096", message).label(span, label).help_opt(help));
     }
 
-    /// Checks the arguments of a `printf` whose format is wrong, so that mistakes in the arguments are
+    /// Checks the arguments of a `printf` whose format has an error, so that mistakes in the arguments are
     /// reported nevertheless. String literals among the arguments need no check.
     fn arguments(&mut self, args: &[ExprId]) {
         for &arg in args {

@@ -60,8 +60,9 @@ impl Checker<'_, '_> {
         self.s.body = state;
     }
 
-    /// Checks a block and returns its type. This is the type of the block's last expression, `()` if the
-    /// block has no last expression, or the never type `!` if control never reaches the end of the block.
+    /// Checks a block and returns its type. If control never reaches the end of the block, this is the never
+    /// type `!`. Otherwise, it is the type of the last expression, or `()` if the block has no last
+    /// expression.
     pub(super) fn block(&mut self, id: BlockId, expect: Ty) -> Ty {
         let block = *self.ast.block(id);
         let scope = self.s.shadowed.len();
@@ -218,8 +219,8 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
-            // The total size of the body's `shared` variables is tested later. A variable that is larger than
-            // the limit by itself has been reported already, so it does not count towards the total.
+            // The total size of the body's `shared` variables is tested later. A variable that alone exceeds
+            // the limit has been reported already, so it does not count towards the total.
             let counts = u64::from(size) <= MAX_SHARED;
             self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }

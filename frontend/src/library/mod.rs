@@ -53,13 +53,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Returns whether the library has this function for the type that is a part of its name, as in `erf_f64`.
+/// Returns whether the library has the function `name`. The name includes the type for which the function is
+/// needed, as in `erf_f64`.
 pub fn has(name: &str) -> bool {
     ITEMS.contains_key(name) || template(name).is_some()
 }
 
-/// Returns the template of a library function, which is source text with `T` in place of the type, and the
-/// name of the type to insert. `name` ends in the type, as in `erf_f64`.
+/// Returns the template of a library function, and the name of the type to insert. A template is source text
+/// with `T` in place of the type. `name` ends in the type, as in `erf_f64`.
 fn template(name: &str) -> Option<(&'static str, &str)> {
     let (stem, ty) = name.rsplit_once('_')?;
     let text = *ITEMS.get(format!("{stem}_T").as_str())?;

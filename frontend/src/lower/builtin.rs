@@ -243,8 +243,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Emits an atomic operation that returns a value. The IR exchanges only integers, so an exchange of
-    /// floats is emitted as an exchange of integers of the same width.
+    /// Emits an atomic operation that returns a value. An exchange of floats becomes an exchange of integers
+    /// of the same width, because the IR has no other exchange.
     fn atomic_op(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
         if !ty.is_float() || !matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
             return self.emit(op, operands, ty);
@@ -256,7 +256,7 @@ impl Lower<'_, '_> {
     }
 
     /// Returns the memory that a pointer argument points to. If the argument is `&x[i]`, the result keeps
-    /// what is known about `x`, such as its alias class, which the pointer's value alone would not tell.
+    /// what is known about `x`, such as its alias class. The value of the pointer alone would not show this.
     fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
         if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
             && let super::memory::Place::Memory(place) = self.lower_place(inner)

@@ -8,8 +8,8 @@ use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
 
-/// Largest number of operators that the right operand of `&&` or `||` may have to be computed
-/// unconditionally, which avoids a branch. The operand must also be cheap in other respects (see
+/// Largest number of operators in the right operand of `&&` or `||` for which the operand is computed
+/// unconditionally instead of behind a branch. The operand must also be cheap in other respects (see
 /// [`Lower::is_cheap`]).
 const MAX_CHEAP: u16 = 12;
 
@@ -28,7 +28,8 @@ pub struct Loop {
     pub(super) returned: usize,
 }
 
-/// Values of a `for` loop that are computed before the loop starts.
+/// The range of a `for` loop: its first value, its end and its step, which are computed before the loop
+/// starts.
 #[derive(Clone, Copy)]
 struct Range {
     from: Value,
@@ -316,10 +317,10 @@ impl Lower<'_, '_> {
         self.block = header;
         self.open(label, vars);
         let result = lower(self, header, counter);
-        // An enclosing branch undoes assignments with the log, which has the old value of each assigned
-        // variable. For the variables of this loop, the log now also has the header's parameters as old
-        // values. The branch must restore the values from before the loop, so the log is rewritten with
-        // these.
+        // If the loop is in a branch, the branch later undoes the assignments with the log, which has the old
+        // value of each assigned variable. The log now has two old values for each variable of this loop: the
+        // value before the loop, and the header's parameter. The branch must restore the value before the
+        // loop, so the log is rewritten to have only this one.
         self.ssa.log_afresh(mark);
         result
     }
@@ -443,9 +444,9 @@ impl Lower<'_, '_> {
         self.exit_loop(Some((head, cond, body_block, leg_values)));
     }
 
-    /// Emits a branch out of a loop over `a..=b` that is taken if less than one step separates the counter
-    /// from `b`. The last iteration must not add the step, because the sum could wrap around if `b` is the
-    /// largest number of its type.
+    /// Emits a branch out of a loop over `a..=b`. The branch is taken if the distance from the counter to `b`
+    /// is less than one step. The last iteration must not add the step, because the sum could wrap around if
+    /// `b` is the largest number of its type.
     fn leave_before_end(&mut self, counter: Value, range: Range) {
         let scalar = self.scalar_of(range.ty);
         let left = self.bin(BinOp::Sub, range.to, counter);
@@ -480,8 +481,8 @@ impl Lower<'_, '_> {
         result.first().copied().unwrap_or(constant)
     }
 
-    /// Returns whether an expression has no side effects and costs about as much as a branch: it has few
-    /// operators and no memory access, division or call. Such an expression can be computed unconditionally.
+    /// Returns whether an expression can be computed unconditionally, which avoids a branch. It must have no
+    /// side effects and cost no more than a branch: few operators, and no memory access, division or call.
     fn is_cheap(&self, id: ExprId) -> bool {
         self.ast.expr(id).height <= MAX_CHEAP && self.cheap_within(id, &mut u32::from(MAX_CHEAP))
     }

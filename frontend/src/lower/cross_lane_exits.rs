@@ -25,8 +25,8 @@ use super::{Lower, Scratch, func_id};
 use ir::{Block, FuncId, IntCc, Linkage, Module, Op, Type, Value, WaveOp};
 use smallvec::SmallVec;
 
-/// A never-taken branch back to the loop header that was added because code on the way out of the loop calls
-/// functions. The branch is removed if the called functions turn out not to depend on other lanes.
+/// A never-taken branch back to the loop header, on a way out of the loop that calls functions. The branch is
+/// removed again if the called functions turn out not to depend on other lanes.
 pub struct WayBack {
     func: FuncId,
     /// `block` is the block that ends in the branch. `before` is the number of instructions that this block
@@ -49,12 +49,12 @@ fn asks(op: Op) -> bool {
 /// The blocks of a loop's body, starting with its header.
 struct Body {
     first: usize,
-    /// For each block, whether it needs a never-taken branch back to the header. This is so if no path leads
-    /// from the block back to the header, and if the block depends on other lanes. It is also so if a block
-    /// of this sort precedes it on the way out of the loop.
+    /// For each block, whether it needs a never-taken branch back to the header. This is so for a block that
+    /// depends on other lanes and from which no path leads back to the header. It is also so for the blocks
+    /// after it on the way out of the loop.
     asks: Vec<bool>,
-    /// For each block, whether no path leads from it back to the header, and the block itself or a block
-    /// before it on the way out of the loop contains a call.
+    /// For each block from which no path leads back to the header: whether this block, or a block before it
+    /// on the way out of the loop, contains a call. False for all other blocks.
     calls: Vec<bool>,
 }
 
@@ -66,15 +66,15 @@ impl Body {
 }
 
 impl Lower<'_, '_> {
-    /// Adds never-taken branches to the header at those exits of the innermost loop whose code depends on
+    /// Adds never-taken branches to the header of the innermost loop, at its exits whose code depends on
     /// other lanes. The loop has been lowered, but the code after the loop has not. `leg` is the branch in
     /// the head of a `while` or `for` loop, which is emitted later: its block, and the block of the body to
     /// which it leads.
     pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
         let Some(entry) = self.loops.last() else { return };
         let Loop { crossings, returned, .. } = *entry;
-        // The exits of the loop are the edges of its `break`s, of `break`s and `continue`s of outer loops,
-        // and of `return`s, that begin in a block of the loop.
+        // An exit of the loop is an edge that begins in a block of the loop and belongs to a `break` of this
+        // loop, to a `break` or `continue` of an outer loop, or to a `return`.
         let edges = self.loops.iter().flat_map(|entry| entry.breaks.iter().chain(&entry.continues));
         let is_within = |edge: &Edge| edge.block >= header;
         let leaves = edges.chain(&self.returns[returned..]).any(is_within);

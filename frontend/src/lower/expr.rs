@@ -101,8 +101,8 @@ impl Lower<'_, '_> {
     fn address_of(&mut self, inner: ExprId) -> Val {
         match self.lower_place(inner) {
             super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
-            // The operand is not in memory. The checker puts every variable whose address is taken into
-            // memory, so the address is not needed here, and the operand's value takes its place.
+            // The operand of `&` is not in memory here. The checker puts every variable whose address is used
+            // into memory, so this address is not needed, and the operand's value takes its place.
             other => self.read(&other),
         }
     }
@@ -205,8 +205,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Returns the type of the variable or constant that a call names, if this is a function type. Such a
-    /// call goes through a function pointer.
+    /// If a call names a variable or constant that holds a function pointer, returns its function type.
+    /// Returns `None` for a call that names a function.
     fn called_type(&self, res: Res) -> Option<Ty> {
         let ty = match res {
             Res::Local(local) => self.checked.locals[local as usize].ty,

@@ -66,8 +66,8 @@ impl Lower<'_, '_> {
         self.block(arm.body)
     }
 
-    /// Lowers a `match` to tests of one arm after the other. A switch of the IR cannot express a `match` on a
-    /// value with parts, such as a tuple, or with guards, so these are lowered in this way.
+    /// Lowers a `match` to tests of one arm after the other. This is the only way for a `match` with guards
+    /// or on a value with parts, such as a tuple, because a switch of the IR cannot express it.
     fn match_by_tests(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
         let ty = self.ty_of(value);
         let value = self.expr(value);

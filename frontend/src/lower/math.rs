@@ -127,8 +127,8 @@ impl Lower<'_, '_> {
         self.emit(Op::Bin(BinOp::FMul), &[power, scale], ty)
     }
 
-    /// Emits e^x as 2^(x log2 e). The exponent is split into its integer part, which `ldexp` adds to the
-    /// result's exponent, and its fraction, for which the hardware computes `exp2`.
+    /// Emits e^x as 2^(x log2 e). The exponent is split into two parts. The hardware computes `exp2` of its
+    /// fraction, and `ldexp` adds its integer part to the exponent of the result.
     fn exp(&mut self, x: Value) -> Value {
         let ty = Type::F32;
         let (high, low) = (self.float(ty, LOG2_E.0), self.float(ty, LOG2_E.1));

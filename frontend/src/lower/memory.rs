@@ -380,9 +380,9 @@ impl Lower<'_, '_> {
         let narrow_pointer = place.space.pointer_bits() == 32;
         if narrow_pointer || (scalar.bits() == 64 && !place.small) {
             let index = if narrow_pointer { self.word_of(index) } else { index };
-            // If the index is `x + c`, the constant `c` moves to the constant offset. The index has the width
-            // of the pointer here, so its addition wraps where the address computation would wrap, and the
-            // address stays the same.
+            // If the index is `x + c`, the constant `c` moves to the constant offset. Here the index has the
+            // width of the pointer. Its addition therefore wraps in the same way as the computation of the
+            // address, and the address stays the same.
             let (index, offset) = self.split_constant(index, place.offset, size);
             place.offset = offset;
             let scaled = self.scale(index, size);

@@ -53,8 +53,8 @@ impl Lower<'_, '_> {
         self.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
-    /// Emits an integer operation. If both operands are constants, the result is computed here instead, so
-    /// that constant indices and similar expressions are recognised as constants.
+    /// Emits an integer operation. If both operands are constants, emits the result as a constant instead.
+    /// Constant indices and similar expressions are then known to be constant.
     pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         if let Some(y) = self.func.const_bits(b) {
@@ -483,8 +483,8 @@ impl Lower<'_, '_> {
             (Scalar::Bool, _) => self.emit(Op::Cast(CastOp::Zext), &[value], to.ir()),
             _ => {
                 let value = self.extend(value, from, to.ir());
-                // If every value of the old type is also a value of the new type, its extended form in the
-                // register stays the same, and no operation is needed.
+                // If the new type contains every value of the old type, no operation is needed, because the
+                // extended form of a number in a register is the same in both types.
                 let contained = from.bits() < to.bits() && (from.is_signed() <= to.is_signed());
                 if contained { value } else { self.normalise(to, value) }
             }

@@ -33,8 +33,8 @@ pub struct Abi<'a> {
 }
 
 impl<'a> Abi<'a> {
-    /// Returns the calling convention of LLVM 19 for C and similar languages, so that this compiler's objects
-    /// can be linked with clang's objects.
+    /// Returns the calling convention that LLVM 19 uses for C and similar languages. This compiler's objects
+    /// can then be linked with clang's objects.
     pub fn today(target: &'a isa::Subtarget) -> Self {
         Abi { target, convention: callconv::Convention::default(), language: callconv::Language::C }
     }
@@ -83,8 +83,8 @@ impl Unit {
 pub struct PassingPlan {
     params: Vec<(Ty, Vec<Unit>)>,
     result: Vec<Unit>,
-    /// Set if the result is returned in memory: how the address of this memory is passed, and whether this
-    /// address is the first argument (otherwise the last).
+    /// If the result is returned in memory: how the address of this memory is passed, and whether the address
+    /// is the first argument (true) or the last one (false). `None` if the result is not returned in memory.
     stored: Option<(Unit, bool)>,
 }
 
@@ -165,9 +165,9 @@ fn convention_type(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<c
     }
 }
 
-/// Returns the plan by which a function with these parameter types and this result type passes its values:
-/// which part of which value is in which register or stack slot. The function is named after the border
-/// between two object files.
+/// Returns the plan that says in which register or stack slot each part of a value is passed, for a function
+/// with these parameter types and this result type. The function is named after the border between two object
+/// files.
 ///
 /// # Errors
 /// A text that says what the convention or this compiler cannot pass.
@@ -294,8 +294,8 @@ impl Walk {
         Ok(units)
     }
 
-    /// Returns whether `piece`, a part of a value, is the second half of a 64-bit value and is passed in the
-    /// register or stack slot directly after the first half.
+    /// Returns whether `piece`, a part of a value, is the second half of a 64-bit value. It must also be
+    /// passed directly after the first half, in the next register or stack slot.
     fn takes_next(&self, piece: Option<&Piece>, offset: u32) -> bool {
         piece.is_some_and(|piece| piece.offset == offset && piece.bits == 32 && piece.place == self.next)
     }
@@ -417,8 +417,8 @@ impl Lower<'_, '_> {
         (values, stored)
     }
 
-    /// Rewrites each `ret` of the function so that it returns the result as the plan `border` says: in
-    /// registers, or in the memory at the address `stored`.
+    /// Rewrites each `ret` of the function, so that the result is returned as the plan `border` says. It is
+    /// returned in registers, or stored to the address `stored`.
     pub(super) fn leave_over(&mut self, border: &PassingPlan, stored: Option<Value>, result: Ty) {
         self.func.results = border.signature().results;
         let ends = self.func.layout.iter().copied().filter_map(|block| {

@@ -43,8 +43,8 @@ enum Part<'f> {
     Plain(&'f str),
     /// A string literal, printed by a conversion.
     Text(&'f Conversion, String),
-    /// A number, a vector or a pointer, with the conversion that prints it, its scalar type and number of
-    /// elements (`None` for a pointer), and its values in the IR.
+    /// A value that is printed: the conversion that prints it, its scalar type and number of elements (`None`
+    /// for a pointer), and its values in the IR.
     Value(&'f Conversion, Option<(Scalar, u8)>, Val),
     /// A `u32`.
     Number(Value),

@@ -58,9 +58,9 @@ pub struct Mark {
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
-    /// Set only for the missing `else` of an `if`, which counts as an arm without code. Control comes to it
-    /// from the branch that skips the last arm. The fields are the condition of this branch and its other
-    /// target.
+    /// If an `if` has no `else`, the missing `else` counts as an arm without code, and this field is set for
+    /// it. Control reaches this arm by the branch that skips the last arm. The field has the condition of the
+    /// branch and the branch's other target. `None` for all other arms.
     pub past: Option<(Value, Block)>,
     /// Assigned variables and their values, sorted by variable.
     pub changes: Changes,
@@ -148,8 +148,8 @@ impl Env {
         }
     }
 
-    /// Replaces the log entries since `mark`. Afterwards, the log has one entry for each variable assigned
-    /// since then, with the value that the variable had at `mark` as its old value.
+    /// Shortens the log to one entry for each variable that has been assigned since `mark`. The entry has the
+    /// value that the variable had at `mark`.
     pub fn log_afresh(&mut self, mark: Mark) {
         let mut changes = std::mem::take(&mut self.spare);
         self.collect_changes(mark, &mut changes);
@@ -181,9 +181,9 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends an arm of a branch. Undoes the arm's assignments, so that the next arm can be lowered, and
-    /// returns what is needed to join the arms later. `start` marks the start of the whole branch, and `arm`
-    /// the start of this arm.
+    /// Ends an arm of a branch. Undoes the arm's assignments, so that the next arm can be lowered. Returns
+    /// what is needed to join the arms later. `start` marks the start of the whole branch, and `arm` the
+    /// start of this arm.
     pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
         let changes = self.ssa.changes(start);
         self.ssa.rewind(arm);

@@ -46,8 +46,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Parses the operators and operands that follow `left`, the first operand of an expression, as long as
-    /// the operators bind at least as strongly as `min`.
+    /// Parses the rest of an expression whose first operand is `left`: the operators that bind at least as
+    /// strongly as `min`, with their operands. Stops at the first operator that binds less strongly.
     pub(super) fn binary_from(&mut self, mut left: ExprId, min: u8) -> Parsed<ExprId> {
         loop {
             if self.peek() == Tok::As {
@@ -281,8 +281,8 @@ impl Parser<'_, '_> {
         Failed
     }
 
-    /// Returns whether a struct of the file has a field with this name and a function type, so that
-    /// `x.name(…)` may be a call through this field.
+    /// Returns whether a call such as `x.name(…)` may be a call through a field: whether a struct of the file
+    /// has a field with this name and a function type.
     fn is_field_of_functions(&self, name: &str) -> bool {
         let is_it = |n: usize| {
             self.kinds[n..].starts_with(&[Tok::Ident, Tok::Colon, Tok::Fn])

@@ -24,8 +24,8 @@ impl Parser<'_, '_> {
             let fails = item.is_err() || self.sink.count() > self.item_told;
             if std::mem::replace(&mut has_failed, fails) {
                 // If the previous item had a syntax error, tokens that begin no item are most likely the rest
-                // of that item. The error "expected an item" would then only repeat the earlier error, so it
-                // is removed.
+                // of it. The error "expected an item" would then only repeat the earlier error, and is
+                // removed.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
             let left_out = matches!(item, Ok(LeftOut(true)));
@@ -192,10 +192,10 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Completes the source ranges in which the attributes of an item or statement suppress warnings: sets
-    /// their ends to the end of the item or statement. The ranges are the entries of `quiet` from index
-    /// `first` on, and `start` is where the item or statement began. With `left_out`, a false `#[cfg(…)]`
-    /// condition excludes it from the program, so all warnings in it are suppressed, too.
+    /// Sets the ends of the source ranges in which attributes of an item or statement suppress warnings: they
+    /// end where the item or statement ends. The ranges are the entries of `quiet` from index `first` on.
+    /// `start` is where the item or statement began. With `left_out`, a false `#[cfg(…)]` condition excludes
+    /// it from the program. All warnings in it are then suppressed, too.
     pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
         let end = self.last_span().end;
         for (span, _) in &mut self.ast.quiet[first..] {

@@ -92,8 +92,8 @@ struct Parser<'a, 't> {
     depth: u16,
     symbols: &'t mut Symbols,
     ast: Ast<'a>,
-    /// Elements of the lists that are being parsed, such as arguments. Lists nest, so a function that parses
-    /// a list remembers at which index its own elements start.
+    /// Elements of the lists that are being parsed, such as the arguments of a call. Lists are nested, so
+    /// each function that parses a list remembers the index at which its own elements begin.
     pending_exprs: &'t mut Vec<ExprId>,
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
     /// Whether `Name {` may begin a struct literal. In the head of an `if`, `while` or `for`, it may not,
@@ -180,9 +180,9 @@ impl<'a> Parser<'a, '_> {
         bad.is_some_and(|n| self.spans[n].text(self.source).starts_with("/*"))
     }
 
-    /// Returns the `{` that most likely has no `}`, judged by the indentation. This is the last `{` whose
-    /// matching `}` is at the start of a line and is indented less than the line of the `{`. Such a `}` most
-    /// likely belongs to an outer brace.
+    /// Returns the `{` that most likely has no `}`, judged by the indentation: the last `{` whose matching
+    /// `}` is at the start of a line and is indented less than the line of the `{`. That `}` most likely
+    /// belongs to an outer brace.
     fn unclosed(&self) -> Option<Span> {
         let indent = |span: Span| {
             let text = self.before(span);
@@ -343,8 +343,8 @@ impl<'a> Parser<'a, '_> {
                         .label(self.span(), "reserved word")
                         .help("choose another name"),
                 );
-                // The token most likely stands where a name was meant, so the parser skips it as if it were
-                // the name.
+                // Most likely, this token was meant as the name that is missing here. The parser therefore
+                // skips it.
                 self.bump();
                 Err(Failed)
             }

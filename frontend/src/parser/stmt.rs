@@ -178,8 +178,8 @@ impl Parser<'_, '_> {
                 }
                 Tok::Semi if depth == 0 => {
                     self.bump();
-                    // An `else` can only stand here if the parser skipped the `if` before it, so it is not
-                    // reported.
+                    // An `else` stands here only if the parser has skipped the `if` before it. That error has
+                    // been reported, so the `else` is not.
                     if self.peek() != Tok::Else {
                         return;
                     }

@@ -106,9 +106,9 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks the body of a loop or labelled block, which runs at least once. Returns whether a function that
-    /// may recurse without end has certainly been called at the end of the body, and whether one has been
-    /// called at all `break`s that leave the body.
+    /// Walks the body of a loop or labelled block, which runs at least once. Returns two answers to the
+    /// question whether a function that may recurse without end has certainly been called: at the end of the
+    /// body, and at all `break`s that leave the body.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, called: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, called: true });

@@ -96,8 +96,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks the body of a loop or labelled block. Returns whether the variable has a value at the body's
-    /// end, and whether it has a value at all `break`s that leave the body.
+    /// Walks the body of a loop or labelled block. Returns whether the variable has a value at the end of the
+    /// body, and whether it has one at all `break`s that leave the body.
     fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, has: bool) -> (bool, bool) {
         let label = self.ast.loops[head.at()].label.map(|label| label.sym);
         self.around.push(Around { label, is_loop, has: true });

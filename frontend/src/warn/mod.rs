@@ -199,9 +199,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Returns whether a position is in a generic function. For such a function, the checker's tables
-    /// describe only one instance or one check with sample types, so facts from the tables may not hold in
-    /// general.
+    /// Returns whether a position is in a generic function. The checker's tables describe a generic function
+    /// for only one instance, or for sample types, so what they say may not hold for other instances.
     fn is_generic(&self, span: Span) -> bool {
         self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
     }
@@ -242,8 +241,8 @@ impl Warner<'_, '_> {
 
     /// Reports variables without an initial value that may be read before their first assignment.
     fn assigned_late(&mut self, usage: &[Usage]) {
-        // Each variable without an initial value needs a walk of its own over the code, so the number of
-        // walks is limited to bound the time. Real programs are far below the limit.
+        // Each variable without an initial value needs a separate walk over the code. To bound the time, the
+        // number of walks is limited; real programs are far below the limit.
         let mut walks = 0;
         for n in 0..self.ast.blocks.len() {
             let block = BlockId(n as u32);
@@ -645,8 +644,8 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Reports statements that are never executed because they follow a statement after which control does
-    /// not continue, such as a `return`.
+    /// Reports statements that are never executed, because control never leaves the statement before them,
+    /// such as a `return`.
     fn blocks(&mut self) {
         for n in 0..self.ast.blocks.len() {
             let block = *self.ast.block(BlockId(n as u32));
