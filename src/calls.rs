@@ -44,9 +44,9 @@ pub(crate) struct Calls {
     pub outside: Vec<Option<()>>,
     /// Whether every function of the module can call every other one with a one-instruction call.
     pub near: bool,
-    /// Whether all functions keep the limit of LDS accesses in register M0, where GFX6 to GFX8 need it. The
-    /// calling convention does not say whether a call preserves M0, so the functions of one object may rely
-    /// on each other for this.
+    /// Whether all functions of the module keep the limit of LDS accesses in register M0. GFX6 to GFX8 need
+    /// the limit there, but the calling convention does not say whether a call preserves M0. The functions of
+    /// one object can rely on each other for this.
     m0_agreed: bool,
     /// Which parameters and results of functions have the same value in all lanes.
     pub uniform: Arc<UniformCalls>,
@@ -141,8 +141,9 @@ fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
     all
 }
 
-/// Compiles all functions of a module that are not kernels, callees first. Records for each function what a
-/// call of it costs. The code of the functions is appended to `code` in the order of the module.
+/// Compiles all functions of a module that are not kernels, callees first. Records for each function what its
+/// callers must know, such as the registers that a call clobbers. The code of the functions is appended to
+/// `code` in the order of the module.
 #[cold]
 pub(crate) fn functions(
     scratch: &mut Scratch,
@@ -265,9 +266,9 @@ fn with_code<'a>(
     funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
-/// Returns whether a function leaves the limit of LDS accesses in register M0. If all functions of the module
-/// keep the limit in M0 (`agreed`), a write of this limit is harmless. Otherwise, a function that writes M0
-/// counts as changing it, whatever it writes.
+/// Returns whether a function leaves the limit of LDS accesses in register M0. A function that writes M0
+/// usually counts as changing the limit, whatever it writes. But if all functions of the module keep the
+/// limit in M0 (`agreed`), a write of this limit is harmless.
 fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
     let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
     let insts = func.blocks.values().flat_map(|block| &block.insts);
@@ -275,7 +276,7 @@ fn keeps_m0(func: &MachFunc, agreed: bool) -> bool {
         if inst.operands().first() == Some(&isa::Operand::Reg(mir::TAIL_TARGET))
             && inst.op == isa::op::S_SETPC_B64
         {
-            // This is a tail call. The function that it jumps to may leave any value in M0.
+            // This instruction is a tail call. The function to which it jumps may leave any value in M0.
             return false;
         }
         let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
@@ -359,8 +360,8 @@ fn too_deep(func: &ir::Function, (stack, limit): (u32, u32), target: &Subtarget,
     )
 }
 
-/// Computes the registers and the stack that a function and all its callees use, from what is known about the
-/// callees so far. Returns whether the result has changed.
+/// Computes the registers and the stack that a function uses together with all its callees. What is known
+/// about the callees may not be final yet. Returns whether the result has changed.
 fn find_uses(
     calls: &Calls,
     id: ir::FuncId,

@@ -157,7 +157,8 @@ fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
     violations.map(fault).collect()
 }
 
-/// Returns a fault if a call refers to a function or to a function signature that the module does not have.
+/// Returns a fault if a call refers to a function that the module does not have, or to a function signature
+/// that it does not have.
 fn unknown_callees(func: &MachFunc, module: &ir::Module, target: &Subtarget) -> Option<Fault> {
     let is_known = |callee: &mir::Callee| match *callee {
         mir::Callee::Func(number) => (number as usize) < module.funcs.len(),

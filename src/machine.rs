@@ -105,8 +105,8 @@ pub(crate) const fn machine_pass(name: &str) -> usize {
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, job, .. } = *kernel;
-    // Selection changes the IR function while it borrows `kernel`. The function is therefore moved out of
-    // `kernel` for this time.
+    // Instruction selection needs to change the IR function and to read the rest of `kernel` at the same
+    // time. The function is therefore moved out of `kernel` until selection has ended.
     let mut func = std::mem::take(kernel.func);
     let selected = isel::select_into(module, &mut func, target, &kernel.selection(), &mut scratch.isel, mach);
     *kernel.func = func;
@@ -217,7 +217,7 @@ fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
 }
 
 /// Converts an error of the register allocator to a message for the user. The message names the limit that is
-/// too small: that of the hardware, of the work-group size or of an attribute of the kernel.
+/// too small. It may be a limit of the hardware, of the work-group size or of an attribute of the kernel.
 #[cold]
 fn allocation_failed(
     error: &regalloc::AllocError,
@@ -282,8 +282,8 @@ fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Res
     let faults = memmodel::proof::check(func, model);
     let Some(first) = faults.first() else { return Ok(()) };
     if job.read.is_some() && job.range.machine().start > const { machine_pass("coherence") } {
-        // The wait counts were read from a text, so a missing or wrong wait count is an error in the text and
-        // not in a pass.
+        // The wait counts come from the text that was read, and not from a pass. A missing or wrong wait
+        // count is therefore an error in the text.
         let errors = faults.iter().map(|fault| format!("kernel `{}`: {fault}", func.name));
         return Err(Error::Ir { errors: errors.collect() });
     }

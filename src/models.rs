@@ -26,8 +26,8 @@ impl Models {
     /// Creates the memory models that the kernels of a module need.
     ///
     /// # Errors
-    /// A kernel asks for a wave size that the processor does not have, or its family leaves a fact open that
-    /// the memory model needs.
+    /// A kernel asks for a wave size that the processor does not have. Or the description of the processor's
+    /// family lacks a fact about the hardware that the memory model needs.
     pub fn ready<'a>(
         &mut self,
         target: &Subtarget,

@@ -89,8 +89,8 @@ pub struct Options {
     pub check_divisions: bool,
     /// How the output of `printf` and `assert` reaches the host.
     pub printf: Printf,
-    /// Whether `f32` divisions and mathematical functions use the faster and less accurate operations of the
-    /// functions that begin with `native_`, where these exist.
+    /// Whether `f32` divisions and mathematical functions are computed faster and less accurately. They then
+    /// use the operations of the functions that begin with `native_`, where these exist.
     pub fast_math: bool,
     /// Whether to use the processor's atomic instructions for adding, subtracting and comparing floats in
     /// device memory. These instructions may flush denormals. They do not work on memory that the host shares

@@ -114,8 +114,9 @@ impl<'a> Work<'a> {
         Some((left.next - 1, func, left.code.next()?))
     }
 
-    /// Compiles kernels until none is left or one fails. Kernels are taken in order, so that all kernels
-    /// before the first failing one are compiled as well.
+    /// Compiles kernels until none is left or one fails. Kernels are taken in order. If one fails, all
+    /// kernels before it are therefore compiled as well, and the first failure in the order of the module is
+    /// reported.
     fn run(&self, scratch: &mut Scratch, observer: &mut dyn Observer) {
         while let Some((index, func, mach)) = self.take() {
             let Err(error) = self.kernel((index, func), mach, scratch, observer) else { continue };

@@ -425,8 +425,8 @@ impl Compiler {
         let told = (lines, frames, debug);
         let object = CodeObject::new(target, &mut module, &self.code[..count], told, &mut self.emitter);
         let object = object.map_err(|error| match error {
-            // Some mistakes in machine IR that was read from a text are found only by the encoder. They are
-            // errors of the text and not internal errors.
+            // The encoder finds some mistakes in machine IR that no earlier check finds. If the machine IR
+            // was read from a text, the text is wrong, so the error is not an internal one.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
             error => error,
         })?;
@@ -539,8 +539,8 @@ impl Compiler {
 }
 
 impl Job<'_> {
-    /// Returns a copy of the job for compiling one kernel or function, which `own` describes. `calls` has the
-    /// facts about called functions.
+    /// Returns a copy of the job that compiles one kernel or function. `own` says which one, and `calls` has
+    /// the facts about the functions that it calls.
     pub fn calling<'a>(&'a self, calls: Option<&'a Calls>, own: Own) -> Job<'a> {
         Job { calls, own, ..*self }
     }

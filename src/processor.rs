@@ -9,11 +9,11 @@ use isa::{Feature, PROCESSORS, Subtarget, Target, UnknownFact};
 #[derive(Debug)]
 pub(crate) struct Facts<'a>(pub &'a Subtarget);
 
-/// Checks that the processor's family defines every fact that the passes read, so that no pass meets an open
-/// fact.
+/// Checks that the description of the processor's family has all facts about the hardware that the passes
+/// read, so that no pass fails for lack of a fact.
 ///
 /// # Errors
-/// A fact is open, which the error names, or the processor needs what no pass does.
+/// The description lacks a fact, which the error names, or the processor needs something that no pass does.
 pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
     target.needs(&FACTS).map_err(|open| open_fact(&open, target))?;
     if target.has(Feature::SYSTEM_STORES) {
@@ -27,7 +27,7 @@ pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
 const FACTS: [&str; 7] =
     ["layout", "registers", "waits", "addressing", "memory_model", "hazards", "descriptor"];
 
-/// Returns the error for a fact that the processor's family leaves open.
+/// Returns the error for a fact about the hardware that the description of the processor's family lacks.
 #[cold]
 pub(crate) fn open_fact(open: &UnknownFact, target: &Subtarget) -> Error {
     let what = format!("anything that depends on the fact `{}`", open.fact);

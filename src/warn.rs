@@ -11,8 +11,8 @@ use ir::passes::{OptOptions, PassContext};
 use isa::Subtarget;
 use std::ops::Range;
 
-/// A warning about operations that some work-items or lanes may not reach although all of them must, such as
-/// barriers.
+/// A warning about operations, such as barriers, that all work-items or lanes must reach. It is shown if some
+/// of them may not.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
