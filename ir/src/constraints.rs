@@ -75,7 +75,7 @@ impl Class {
     }
 }
 
-/// For each memory order, the accesses that must stay on their side of a load, a store, a read-modify-write
+/// For each memory order: which accesses must not be moved across a load, a store, a read-modify-write
 /// operation and a fence of this order (LLVM's AMDGPU guide, seed 000, lines 4024-4039). The rows are in the
 /// order of [`Order`]. The last element of a row is the line in the guide.
 pub const CONSTRAINTS: [(Order, [OrderingConstraint; 4], u16); 7] = {

@@ -14,8 +14,7 @@ use smol_str::SmolStr;
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
 
-/// A list of values that does not lie in the function's pool of lists, so that it stays valid while the
-/// function changes.
+/// A list of values outside of the function's pool of lists. The list stays valid while the function changes.
 pub type Values = SmallVec<[Value; 8]>;
 
 /// Position in the source text: a byte offset plus one. 0 means that there is no position.
@@ -25,9 +24,9 @@ pub struct SrcLoc(pub u32);
 /// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
-    /// The value is the result of an instruction that has this number among the instruction's results.
+    /// The value is a result of the instruction. The number counts the instruction's results from 0.
     Result(Inst, u16),
-    /// The value is the parameter of a block that has this number among the block's parameters.
+    /// The value is a parameter of the block. The number counts the block's parameters from 0.
     Param(Block, u16),
 }
 
@@ -154,8 +153,8 @@ pub struct Signature {
     pub results: Vec<Type>,
 }
 
-/// A function or kernel. Its blocks are in `layout` order; the first block is the entry. A function that is
-/// only declared has an empty layout, and one block outside of the layout that holds its parameters.
+/// A function or kernel. `layout` has its blocks in order; the first one is the entry. A function that is
+/// only declared has an empty layout. It has one block outside of the layout, for its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Name without decoration.
@@ -323,8 +322,8 @@ pub struct KernelParam {
 /// Properties of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct KernelInfo {
-    /// Source location of its name. Not part of the text form, because the compiled code does not depend on
-    /// it.
+    /// Source location of the kernel's name. Not part of the text form, because the compiled code does not
+    /// depend on it.
     pub loc: SrcLoc,
     /// Parameters in order.
     pub params: Vec<KernelParam>,
@@ -450,8 +449,8 @@ impl Module {
         known.unwrap_or_else(|| self.sigs.push(signature))
     }
 
-    /// Returns the number of a function's signature if calls through addresses use this signature; only
-    /// signatures of such calls are in the module's list.
+    /// Returns the number of a function's signature. Only the signatures of calls through addresses have
+    /// numbers; for any other signature, the result is `None`.
     pub fn signature_of(&self, func: &Function) -> Option<SigId> {
         let fits = |sig: &Signature| {
             sig.results == func.results && func.param_types().eq(sig.params.iter().copied())
@@ -700,7 +699,7 @@ impl Function {
         self.def_inst(value).map(|inst| self.insts[inst].op)
     }
 
-    /// Returns the bits of the constant that a value is, if it is a constant.
+    /// Returns the bits of a constant. Returns `None` if the value is not a constant.
     pub fn const_bits(&self, value: Value) -> Option<u64> {
         match self.def_op(value) {
             Some(Op::Const(bits)) => Some(bits),
@@ -755,8 +754,8 @@ impl Function {
         self.move_arg_ends(terminator, which, -(range.len() as isize));
     }
 
-    /// Adjusts where the arguments of later successors begin, after successor number `which` of the
-    /// terminator got `more` arguments (a negative number if it lost some).
+    /// Adjusts the argument list of a terminator after successor number `which` got `more` arguments (a
+    /// negative number if it lost some): the arguments of later successors begin at other positions.
     pub(crate) fn move_arg_ends(&mut self, terminator: Inst, which: usize, more: isize) {
         match &mut self.insts[terminator].op {
             Op::Br { then_args, .. } if which == 0 => *then_args = then_args.wrapping_add_signed(more as i16),
@@ -769,8 +768,8 @@ impl Function {
         }
     }
 
-    /// Redirects the edges of a terminator that lead to `from` so that they lead to `to`, with the same
-    /// arguments.
+    /// Changes the target of those edges of a terminator that lead to `from`: they then lead to `to`. The
+    /// arguments stay the same.
     pub fn retarget(&mut self, terminator: Inst, from: Block, to: Block) {
         let change = |block: &mut Block| {
             if *block == from {

@@ -157,9 +157,10 @@ pub enum TernOp {
     UDot4,
     SDot8,
     UDot8,
-    /// Byte permutation (`v_perm_b32`). Each byte of `c` selects a byte of the result. 0 to 7 select a byte
-    /// of `{a:b}`, where `b` is the low half. 8 to 11 select the sign bit of byte 1, 3, 5 or 7, repeated
-    /// eight times. 12 selects 0, and greater numbers select 0xff.
+    /// Byte permutation (`v_perm_b32`). Each byte of `c` is a selector for the byte of the result at the same
+    /// position. A selector from 0 to 7 gives a byte of `{a:b}`, where `b` is the low half. A selector from 8
+    /// to 11 gives the sign bit of byte 1, 3, 5 or 7, repeated eight times. The selector 12 gives 0, and
+    /// greater selectors give 0xff.
     Perm,
 }
 
@@ -346,9 +347,9 @@ pub enum WaveOp {
     /// Operands: a value and an i32 lane number, which may differ between lanes. Result: the value of the
     /// lane with that number, unspecified if that lane is inactive.
     Shuffle,
-    /// Operands: a value and the i32 number of a destination lane, which may differ between lanes. Result:
-    /// the value that an active lane sends to this lane. 0 if no lane sends to it, and one of the values if
-    /// several lanes do.
+    /// Operands: a value, and the i32 number of the lane to which the value is sent; the numbers may differ
+    /// between lanes. Result: the value that an active lane has sent to this lane, 0 if no lane has, and one
+    /// of the values if several lanes have.
     Permute,
     /// Operand: an i64 mask. Result: the number of bits that are set in the mask below the bit of this lane.
     Mbcnt,
@@ -539,8 +540,8 @@ impl Op {
         }
     }
 
-    /// Returns whether the result depends only on the arguments: the operation may then be merged, moved to
-    /// any point that its arguments dominate, and removed.
+    /// Returns whether the result depends only on the arguments. An instruction with such an operation may be
+    /// merged with an equal one, removed, and moved to any point that its arguments dominate.
     pub const fn is_pure(self) -> bool {
         match self {
             Op::Const(_)

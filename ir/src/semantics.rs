@@ -490,7 +490,8 @@ pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
 }
 
 /// Evaluates a conversion from type `from` to type `to`. Returns `None` if the result does not depend on the
-/// bits alone (a cast between generic and work-group or private memory depends on where these are mapped).
+/// bits alone. An example is a cast between generic and work-group or private memory, which depends on where
+/// these memories are mapped.
 pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
     let value = match op {
         CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr => a,

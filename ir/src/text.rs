@@ -228,8 +228,8 @@ fn write_records(out: &mut dyn Write, func: &Function, track: &Track, inst: Inst
     Ok(())
 }
 
-/// Writes a value that debug information needs but that is no longer in the code, as a term such as `(add v3
-/// (shl v4 0x2))`.
+/// Writes a value that is no longer in the code, but that debug information needs. It is written as a term,
+/// such as `(add v3 (shl v4 0x2))`.
 fn write_term(out: &mut dyn Write, func: &Function, track: &Track, value: Value) -> fmt::Result {
     let ValueDef::Result(inst, _) = func.values[value].def else { return write!(out, "{value}") };
     let name = match func.insts[inst].op {

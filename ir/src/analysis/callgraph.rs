@@ -121,10 +121,10 @@ impl CallGraph {
         data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
     }
 
-    /// Returns, for each function, the smallest value that `own` gives for the function itself or for a
-    /// function that may call it, directly or through other functions. A limit of a kernel, for example, also
-    /// applies to the functions that the kernel calls. `own` returns `None` for a function that has no value
-    /// of its own.
+    /// Returns, for each function, the smallest of certain values: the function's own value, and the values
+    /// of all functions that may call it, directly or through other functions. For example, a limit of a
+    /// kernel also applies to the functions that the kernel calls. `own` returns a function's own value, or
+    /// `None` if it has none.
     pub fn least_of_callers<T: Copy + Ord>(&self, own: impl Fn(FuncId) -> Option<T>) -> Vec<Option<T>> {
         let mut roots: Vec<(T, FuncId)> =
             self.bottom_up.iter().filter_map(|&id| Some((own(id)?, id))).collect();
@@ -218,9 +218,8 @@ pub fn callers(module: &Module) -> SecondaryMap<FuncId, Vec<FuncId>> {
     callers
 }
 
-/// Returns the functions from which direct calls lead to an operation for which `is` returns true: the
-/// functions that contain such an operation, and their direct and indirect callers. Calls through addresses
-/// are not followed. Kernels are not included.
+/// Returns the functions that contain an operation for which `is` returns true, and their direct and indirect
+/// callers. Calls through addresses are not followed. Kernels are not included.
 pub fn reaching(module: &Module, is: impl Fn(Op) -> bool) -> EntitySet<FuncId> {
     let mut found = EntitySet::new();
     if module.funcs.values().all(|func| func.kernel.is_some()) {

@@ -159,8 +159,8 @@ impl Cfg {
                 self.nodes[succ.index()].is_header = true;
                 put_in_loop(&mut self.nodes, &s.path, block, succ);
             } else {
-                // The walk has left `succ` before, so the loops around `succ` are known. The block leads to
-                // `succ`, so it is also in those of these loops whose headers are still on the current path.
+                // The walk has left `succ` before, so the loops around `succ` are known. `block` has an edge
+                // to `succ`, so it belongs to those of these loops whose headers are on the current path.
                 let mut header = self.nodes[succ.index()].around.expand();
                 while let Some(h) = header {
                     if s.path[h.index()] > 0 {
@@ -305,10 +305,9 @@ impl Cfg {
     }
 }
 
-/// Records that `block` is in the loop with the header `header`, which is on the current path. The headers of
-/// the loops around `block` form a chain, from the innermost loop outwards, and so do the headers of the
-/// loops around `header`. Both chains are merged to one chain, which is again ordered from the innermost loop
-/// outwards.
+/// Records that `block` is in the loop with the header `header`, which is on the current path. `block` and
+/// `header` each have a chain of loop headers: those of the loops around them, from the innermost loop
+/// outwards. The two chains are merged to one chain in the same order.
 fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
     if block == header {
         return;

@@ -45,9 +45,9 @@ impl Tree {
             self.hang(node, best);
         }
         self.number(count);
-        // The tree was computed without back edges. A back edge can change it only if the target of the edge
-        // does not dominate the source. A graph with an edge of this sort is irreducible, and is swept until
-        // nothing changes.
+        // So far the tree ignores back edges. A back edge changes the tree only if its target does not
+        // dominate its source, that is, if the graph is irreducible. Such a graph is swept until nothing
+        // changes.
         let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
         if (1..count as u32).any(goes_back) {
             self.run_to_fixpoint(count, preds);

@@ -43,8 +43,8 @@ impl Effects {
         )
     }
 
-    /// Returns whether memory accesses of the caller may be moved across the call. The question does not
-    /// arise for memory that only the caller can access.
+    /// Returns whether memory accesses of the caller may be moved across the call. Callers need not ask for
+    /// memory that only they can access, because a call does not affect it.
     pub const fn keeps_memory(self) -> bool {
         !self.intersects(Effects::WRITES.union(Effects::ORDERS).union(Effects::BARRIER))
     }

@@ -58,8 +58,8 @@ impl Escapes {
     }
 }
 
-/// Propagates variables from addresses to the results of address additions, in one sweep. Returns whether
-/// anything changed, because another sweep may then find more.
+/// Finds out into which variables the results of address additions point, from what is known about their
+/// operands, in one sweep. Returns whether anything changed, because another sweep may then find more.
 fn follow(func: &Function, slots: &mut [Option<Slot>]) -> bool {
     let mut changed = false;
     for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {

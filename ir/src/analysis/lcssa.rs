@@ -1,5 +1,5 @@
-//! Closes divergent loops: values of such a loop that are used after it are passed through block parameters
-//! of the exit blocks.
+//! Closes divergent loops. If a value of a divergent loop is used after the loop, it is passed to the use
+//! through block parameters of the exit blocks.
 //!
 //! Lanes leave a divergent loop in different iterations. A value in a scalar register, or a lane mask, is
 //! overwritten by the iterations that the remaining lanes still execute. Each lane must therefore copy the
@@ -159,8 +159,8 @@ struct Router<'a> {
     analyses: &'a Analyses,
     l: Loop,
     exits: Vec<Block>,
-    /// Parameters that exist already: for a value of the loop and a block outside of the loop, the parameter
-    /// of this block that holds the value.
+    /// Parameters that exist already. The key has a value of the loop and a block outside of the loop; the
+    /// entry is the parameter of this block that holds the value.
     known: FxHashMap<(Value, Block), Value>,
     /// New parameters, each with its value and its block, for which the branches of the predecessors do not
     /// pass arguments yet.
@@ -185,7 +185,8 @@ impl Router<'_> {
         }
     }
 
-    /// Returns the value that the lanes hold for `value` when they enter `block`, which is outside the loop.
+    /// Returns the block parameter that holds `value` for the lanes that enter `block`, which is outside the
+    /// loop. Adds the parameter if there is none yet.
     fn at_start(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
         // Finds the block that gets the parameter. If an exit block dominates `block`, all paths lead through
         // this exit block, and it gets the parameter. Otherwise paths from several exits merge before

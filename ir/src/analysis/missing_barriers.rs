@@ -116,9 +116,9 @@ impl MissingBarriers {
         }
     }
 
-    /// Collects the loads of a block from instruction number `from` on, up to an instruction that orders
-    /// memory. Returns whether the block has no such instruction, so that the search must continue in its
-    /// successors.
+    /// Collects the loads of a block from instruction number `from` on, up to the first instruction that
+    /// orders memory. Returns true if there is no such instruction. The search must then continue in the
+    /// successors of the block.
     fn walk(
         &mut self,
         func: &Function,
@@ -260,8 +260,8 @@ impl Items<'_> {
         }
     }
 
-    /// Returns whether a value is computed in one step from `from` and constants, as a loop counter is
-    /// computed from its previous value.
+    /// Returns whether `value` is computed from `from` by one operation with constants. A loop counter is
+    /// computed from its previous value in this way.
     fn steps(&self, value: Value, from: Value) -> bool {
         value == from
             || self.func.def_inst(value).is_some_and(|inst| {
@@ -287,8 +287,8 @@ fn incoming(func: &Function, from: Block, to: Block) -> impl Iterator<Item = &[V
         .filter_map(move |(which, _)| last.map(|last| func.branch_args(last, which)))
 }
 
-/// Returns whether a work-item of another wave writes some of the bytes that this work-item reads, and this
-/// work-item itself writes none of them.
+/// Returns whether a work-item reads bytes that a work-item of another wave writes. Returns false if the
+/// work-item itself writes some of the bytes that it reads.
 fn is_written_elsewhere(written: &[Bytes], (from, to, by): Bytes) -> bool {
     let overlapping = written.iter().filter(|one| one.0 < to && from < one.1);
     let mut by_others = false;

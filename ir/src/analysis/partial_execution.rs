@@ -1,5 +1,5 @@
-//! Finds instructions that not all work-items of a group, or not all lanes of a wave, execute, because a
-//! branch before these instructions sends the work-items in different directions.
+//! Finds instructions that only some work-items of a group, or only some lanes of a wave, execute. The reason
+//! is a branch before the instruction that sends the work-items in different directions.
 //!
 //! [`Uniformity`](super::Uniformity) treats as divergent whatever may be divergent. In contrast, this
 //! analysis reports only what is certain: branches on conditions that are computed only from the numbers of
@@ -38,8 +38,8 @@ pub struct PartialExecution {
 }
 
 impl PartialExecution {
-    /// Returns the instructions for which `meets` returns true and that only a part of the work-items
-    /// executes, each with the branch at which the work-items take different directions.
+    /// Returns the instructions that only some of the work-items execute, among those for which `meets`
+    /// returns true. Each comes with the branch at which the work-items take different directions.
     pub fn find(
         &mut self,
         func: &Function,
@@ -124,8 +124,8 @@ impl PartialExecution {
         }
     }
 
-    /// Marks the blocks between a branch on a value that differs between work-items and the block where all
-    /// paths from the branch meet again.
+    /// Marks the blocks that only some work-items may reach. These are the blocks between a branch on a value
+    /// that differs between work-items and the block where all paths from the branch meet again.
     fn regions(&mut self, func: &Function) {
         self.parted.clear();
         let mut budget = 16 * self.cfg.rpo().len();

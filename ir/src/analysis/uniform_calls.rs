@@ -75,9 +75,9 @@ impl Search<'_> {
         }
     }
 
-    /// Analyses a function. Where the function passes or returns a divergent value, the assumption that the
-    /// parameter or result is uniform is dropped. Appends to `lost` the functions for which an assumption was
-    /// dropped.
+    /// Analyses a function. If it passes a divergent value to a parameter of another function, or returns
+    /// one, the assumption that this parameter or result is uniform is dropped. Appends to `lost` the
+    /// functions for which an assumption was dropped.
     fn look_at(&mut self, id: FuncId, func: &Function, lost: &mut Vec<FuncId>) {
         self.analyses.uniformity.know(Some((Arc::clone(&self.facts), Some(id))));
         self.analyses.compute(func);
@@ -89,7 +89,8 @@ impl Search<'_> {
             .layout
             .iter()
             .filter(|&&block| matches!(func.terminator(block), Some(inst) if func.insts[inst].op == Op::Ret));
-        // Lanes that took different directions at a branch may meet again only at the return.
+        // With several returns and a divergent branch, lanes may return different results, because lanes that
+        // took different directions at the branch may meet again only in the caller.
         let parts =
             ends.count() > 1 && func.layout.iter().any(|&block| uniformity.is_branch_divergent(block));
         for &block in &func.layout {

@@ -66,9 +66,9 @@ struct Frontiers {
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     to: [Option<Block>; Frontier::MOST],
-    /// Whether walks cannot use the frontier and must continue at the block's successors instead. The reason
-    /// is that the frontier has too many targets, or that the program may end or loop forever in the
-    /// dominated region.
+    /// Whether walks cannot use the frontier and must continue at the block's successors instead. There are
+    /// two reasons: the frontier has too many targets, or the program may end or loop forever in the region
+    /// that the block dominates.
     open: bool,
 }
 
@@ -145,8 +145,8 @@ struct Labels {
     parted: Vec<Loop>,
 }
 
-/// What a walk finds out about a loop around the branch at which it started: the labels that arrive at the
-/// loop header over back edges, and the labels that leave the loop.
+/// What a walk of labels finds out about a loop around the branch at which the walk started: which labels
+/// arrive at the loop header over back edges, and which labels leave the loop.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     which: Loop,
@@ -289,8 +289,8 @@ impl Uniformity {
 
     /// Returns whether parameter number `n` of `block` is divergent.
     fn param_diverges(&self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block, n: usize) -> bool {
-        // At a loop header, the edges that enter the loop count as one join, and the back edges as another
-        // one.
+        // The edges that enter a loop count as one join at its header, and the back edges as another one.
+        // Each of the two has its own value.
         let mut only: [Option<Value>; 2] = [None; 2];
         let mut differ = [false; 2];
         for &pred in cfg.preds(block) {
@@ -378,8 +378,8 @@ impl Uniformity {
                 break;
             }
             let label = self.labels.at[at as usize];
-            // A back edge of an inner loop would only carry the label that the loop header already has, so
-            // such edges are skipped.
+            // Back edges of inner loops are skipped, because such an edge only carries the label that the
+            // loop header already has.
             let counts = |&to: &Block| cfg.position(to) <= start || cfg.position(to) > at;
             let Frontier { to, open } = self.frontiers.of[at as usize];
             if open {
@@ -406,8 +406,8 @@ impl Uniformity {
         self.labels.parted = parted;
     }
 
-    /// Returns whether lanes of a wave may hold different bits at the value's definition, or anywhere in the
-    /// loop that contains the definition.
+    /// Returns whether lanes of a wave may hold different bits where the value is defined, or anywhere in the
+    /// loop that defines it.
     pub fn is_divergent(&self, value: Value) -> bool {
         self.divergent[value]
     }
@@ -418,8 +418,8 @@ impl Uniformity {
     }
 
     /// Returns whether lanes of a wave may hold different bits when the value is used in `block`. An argument
-    /// of a branch counts as used in the target of the branch: if the edge leaves the loop that defines the
-    /// value, lanes arrive there with the values of different iterations.
+    /// of a branch counts as used in the target of the branch. If the edge to the target leaves the loop that
+    /// defines the value, lanes arrive with the values of different iterations.
     pub fn is_divergent_at_use(
         &self,
         func: &Function,
@@ -430,8 +430,9 @@ impl Uniformity {
         self.divergent[value] || self.any_loop && self.leaves_divergent_loop(func, loops, value, block)
     }
 
-    /// Returns whether the value is defined in a loop that does not contain `block` and that lanes leave in
-    /// different iterations. Constants and other values that are the same in every iteration do not count.
+    /// Returns whether lanes leave the value's loop in different iterations before they reach `block`:
+    /// whether the value is defined in a divergent loop that does not contain `block`. Constants and other
+    /// values that are the same in every iteration do not count.
     pub fn leaves_divergent_loop(
         &self,
         func: &Function,

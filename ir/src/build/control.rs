@@ -22,8 +22,8 @@ impl KernelBuilder {
         );
     }
 
-    /// Builds `if condition { then } else { otherwise }`. Returns the values that follow from the two sides:
-    /// for each, the value of the side that was executed. The two sides return values of the same types.
+    /// Builds `if condition { then } else { otherwise }`. Each side returns a list of values. The statement
+    /// returns the values of the side that was executed. The values of both sides have the same types.
     ///
     /// ```
     /// # let mut b = ir::build::KernelBuilder::new("k");

@@ -33,43 +33,44 @@ impl KernelBuilder {
         self.across(WaveOp::ReadFirstLane, value, None)
     }
 
-    /// Emits the value of lane `lane`, an `i32` that is the same in all active lanes.
+    /// Emits a read of the value that lane number `lane` holds; all active lanes get this value. `lane` is an
+    /// `i32` that is the same in all active lanes.
     pub fn read_lane(&mut self, value: Value, lane: Value) -> Value {
         self.across(WaveOp::ReadLane, value, Some(lane))
     }
 
-    /// Emits a read of another lane's value: each lane gets the value of the lane whose number is its own
-    /// `lane`. The result is unspecified if that lane is not active.
+    /// Emits a read of another lane's value. Each lane reads from the lane whose number it holds in `lane`.
+    /// The result is unspecified if the lane with this number is not active.
     pub fn shuffle(&mut self, value: Value, lane: Value) -> Value {
         self.across(WaveOp::Shuffle, value, Some(lane))
     }
 
-    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
-    /// ^ mask`, or its own value if there is no such lane.
+    /// Emits a read of another lane's value. Each lane reads from the lane with the number `own number ^
+    /// mask`, or gets its own value if there is no such lane.
     pub fn shuffle_xor(&mut self, value: Value, mask: Value) -> Value {
         self.shuffle_by(BinOp::Xor, value, mask)
     }
 
-    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
-    /// - count`, or its own value if there is no such lane.
+    /// Emits a read of another lane's value. Each lane reads from the lane with the number `own number -
+    /// count`, or gets its own value if there is no such lane.
     pub fn shuffle_up(&mut self, value: Value, count: Value) -> Value {
         self.shuffle_by(BinOp::Sub, value, count)
     }
 
-    /// Emits a read of another lane's value: each lane gets the value of the lane with the number `own number
-    /// + count`, or its own value if there is no such lane.
+    /// Emits a read of another lane's value. Each lane reads from the lane with the number `own number +
+    /// count`, or gets its own value if there is no such lane.
     pub fn shuffle_down(&mut self, value: Value, count: Value) -> Value {
         self.shuffle_by(BinOp::Add, value, count)
     }
 
-    /// Emits a transfer in which each active lane sends its value to the lane whose number is its own `lane`.
-    /// A lane to which no active lane sends gets 0. A lane to which several lanes send gets the value of any
-    /// of them.
+    /// Emits a transfer of values between lanes. Each active lane sends its value to the lane whose number it
+    /// holds in `lane`. A lane to which no active lane sends gets 0. A lane to which several lanes send gets
+    /// the value of any of them.
     pub fn permute(&mut self, value: Value, lane: Value) -> Value {
         self.across(WaveOp::Permute, value, Some(lane))
     }
 
-    /// Emits the count of the bits that are set in an `i64` mask below the bit of the own lane.
+    /// Emits a count of bits: for each lane, how many bits are set in an `i64` mask below the lane's own bit.
     pub fn mbcnt(&mut self, mask: Value) -> Value {
         self.op(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
     }

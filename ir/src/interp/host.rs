@@ -1,4 +1,5 @@
-//! The host side of calls of the host (`Pos::HostcallBuffer`): collects the messages that a program prints.
+//! Plays the host in calls of the host (`Pos::HostcallBuffer`), that is, requests that a wave writes to a
+//! buffer: collects the messages that a program prints.
 //!
 //! The buffer has the format of ROCm's device library. Only the service that prints messages (service 2) is
 //! implemented here; the emulator implements all services (`tools/sim/src/hostcall.rs`). The host examines
@@ -22,8 +23,8 @@ const SIGNAL: u64 = PAYLOADS + 8 * PAYLOAD_WORDS * PACKETS;
 const SIGNAL_BYTES: u64 = 64;
 /// Offset of the word in the buffer that holds the top of the list of waiting packets.
 const READY: u64 = 32;
-/// `PRINTF` is the number of the service that prints messages. `WAITS` is the flag in the last word of a
-/// packet header that says that a wave waits for the answer to the packet.
+/// `PRINTF` is the number of the service that prints messages. `WAITS` is a flag in the last word of a packet
+/// header. It says that a wave waits for the answer to the packet.
 const PRINTF: u64 = 2;
 const WAITS: u64 = 1 << 32;
 /// Fields of the first word of a message part: flags for the first and the last part, the position of the

@@ -77,8 +77,8 @@ impl Memory {
         self.host = host;
     }
 
-    /// Removes and returns the messages that the program has printed by calls of the host, each as a list of
-    /// words.
+    /// Removes and returns the messages that the program has printed by calls of the host. Each message is a
+    /// list of words.
     pub fn take_messages(&mut self) -> Vec<Vec<u64>> {
         self.host.take_messages()
     }

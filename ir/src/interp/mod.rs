@@ -243,7 +243,7 @@ fn calls_host(module: &Module) -> bool {
     insts.any(|data| data.op == Op::Pos(Pos::HostcallBuffer))
 }
 
-/// The order in which lanes that are at different blocks of a function continue.
+/// The order in which lanes continue that are at different blocks of a function.
 struct BlockOrder {
     cfg: Cfg,
     /// For each loop header, the rank of lanes that enter it over a back edge. Lanes with a lower rank run
@@ -258,7 +258,8 @@ impl BlockOrder {
         for l in loops.loops() {
             let header = loops.header(l);
             let end = u64::from(cfg.position(header)) + loops.blocks(l).len() as u64;
-            // Several loops may end at the same position. The back edge of the inner loop then comes first.
+            // Several loops may end at the same position. The lanes that take the back edge of the innermost
+            // of these loops run first.
             back[header] = (end << 32) - u64::from(loops.loop_depth(l));
         }
         BlockOrder { cfg, back }
@@ -355,8 +356,8 @@ impl<'a> Interp<'a> {
         (offset.is_multiple_of(FUNCTION_BYTES) && self.module.funcs.is_valid(func)).then_some(func)
     }
 
-    /// Removes and returns what calls of `printf` have written to their buffer since the last call of this
-    /// function, in the format that OpenCL's runtime expects: the number of each call and its arguments (see
+    /// Removes and returns the output of `printf` calls since the last call of this function. The output has
+    /// the format that OpenCL's runtime expects: the number of each call and its arguments (see
     /// [`Format`](crate::Format)).
     pub fn take_printed(&self, memory: &mut Memory) -> Vec<u8> {
         let buffer = memory.bytes_mut(self.printf_buffer, 8 + PRINTF_BYTES as usize);

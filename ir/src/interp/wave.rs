@@ -7,8 +7,8 @@ use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
-/// Rank of a lane that is not in the function of the frame, because it has left the function or never entered
-/// it. The lane never continues in this frame.
+/// Rank of a lane that never continues in this frame, because it has left the frame's function or never
+/// entered it.
 const GONE: u64 = u64::MAX;
 /// Maximum size of a lane's private memory, in bytes.
 const MAX_PRIVATE: usize = 1 << 20;
@@ -79,8 +79,8 @@ macro_rules! for_lanes {
 pub(super) use for_lanes;
 
 impl Frame {
-    /// Creates a frame. `regs` may contain any values: a value that a lane has not set can only be read by
-    /// other lanes, as the value of an inactive lane.
+    /// Creates a frame. `regs` may contain any values. A lane does not read a value that it has not set.
+    /// Another lane may read it, but the value of an inactive lane is unspecified anyway.
     fn new(func: FuncId, data: &Function, mask: u64, private_base: u32, mut regs: Vec<u64>) -> Self {
         let lanes = MAX_LANES as usize;
         let mut place = vec![(GONE, data.entry()); lanes];

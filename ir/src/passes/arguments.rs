@@ -1,6 +1,6 @@
 //! Interprocedural propagation of arguments. A parameter that is the same constant at every call is replaced
-//! by the constant, a parameter that is never used is removed, and a generic pointer that always comes from
-//! one address space becomes a pointer to that space.
+//! by the constant. A parameter that is never used is removed. A generic pointer that always comes from one
+//! address space becomes a pointer to that space.
 //!
 //! Only functions whose calls are all known ([`CallGraph::has_known_callers`]) are changed. If a function
 //! passes its own parameter on to a call, to itself or to another function, what is known about the parameter
@@ -25,8 +25,8 @@ pub struct Scratch {
     known: Vec<bool>,
     constants: Vec<Constant>,
     live: Vec<bool>,
-    /// Parameters of callers that calls pass on as arguments, as `(parameter of the callee, parameter of the
-    /// caller)`.
+    /// Pairs `(parameter of the callee, parameter of the caller)`: a call passes the caller's own parameter
+    /// on as the argument for the callee's parameter.
     handed: Vec<(usize, usize)>,
     work: FunctionWorklist,
 }
@@ -95,8 +95,8 @@ impl Scratch {
         (self.known[func.index()] && place < self.begin[func.index() + 1]).then_some(place)
     }
 
-    /// Returns the index of the parameter that `value` is; `None` if the value is no parameter or not all
-    /// calls of the function are known.
+    /// If `value` is a parameter of the function, returns the index of the parameter. Returns `None` for
+    /// other values, or if not all calls of the function are known.
     fn place_of(&self, id: FuncId, func: &Function, value: Value) -> Option<usize> {
         match func.values[value].def {
             ValueDef::Param(block, number) if block == func.entry() => self.param_index(id, number.into()),
@@ -173,8 +173,8 @@ fn substitute(id: FuncId, func: &mut Function, s: &Scratch) {
     func.prepend(entry, fixed.into_iter());
 }
 
-/// Marks the parameters that are used. A parameter that is only passed on is used if the parameter that
-/// receives it is used.
+/// Marks the parameters that are used. If a function only passes a parameter on to another function, the
+/// parameter is used if that function uses its own parameter.
 fn find_live(module: &Module, s: &mut Scratch) {
     for (id, func) in module.funcs.iter().filter(|(_, func)| !func.layout.is_empty()) {
         for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {

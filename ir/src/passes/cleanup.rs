@@ -1,7 +1,7 @@
-//! Control-flow cleanup. Blocks that only jump are bypassed; a block is merged with its only successor if it
-//! is that block's only predecessor; branches whose two edges are the same become jumps; unreachable blocks
-//! are removed. A branch to a block that begins with `unreachable` becomes an assumption about the branch
-//! condition.
+//! Control-flow cleanup. Blocks that only jump are bypassed. If a block has only one successor, and is the
+//! only predecessor of this successor, the two are merged. Branches whose two edges are the same become
+//! jumps. Unreachable blocks are removed. A branch to a block that begins with `unreachable` becomes an
+//! assumption about the branch condition.
 
 use crate::analysis::Cfg;
 use crate::edit::Subst;
@@ -104,12 +104,13 @@ fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool
     changed
 }
 
-/// Maximum number of consecutive blocks examined to find out whether a block will be merged.
+/// Maximum number of consecutive blocks that are examined to find out whether a block will be merged into the
+/// block before it.
 const LONGEST_MERGED: u32 = 4;
 
 /// Returns whether `to`, whose only predecessor ends in the jump `last`, will be merged into its predecessor.
-/// Its debug records then move along with its code. If a predecessor only jumps, the predecessor itself will
-/// be bypassed unless it is merged with the block before it.
+/// Its debug records then move along with its code. But if the predecessor only jumps, it will be bypassed,
+/// unless it is itself merged with the block before it.
 fn is_merged(
     func: &Function,
     cfg: &Cfg,
@@ -205,10 +206,12 @@ fn promised(func: &mut Function, block: Block, last: Inst, s: &mut Scratch) -> b
     true
 }
 
-/// Returns the empty block that successor `which` is, and the target of its jump, if the empty block can be
-/// bypassed. Its parameters must be used only in its jump. It must not separate the entry of a loop (as a
-/// preheader or as the header of an empty loop), because loop passes need the separate block. The branch must
-/// not get two edges to the same block with different arguments.
+/// If successor `which` of a branch is an empty block that can be bypassed, returns this block and the target
+/// of its jump.
+///
+/// Three conditions must hold. The parameters of the empty block must be used only in its jump. It must not
+/// separate the entry of a loop (as a preheader or as the header of an empty loop), because loop passes need
+/// the separate block. And the branch must not get two edges to the same block with different arguments.
 fn skippable(
     func: &Function,
     cfg: &Cfg,
@@ -248,8 +251,8 @@ fn skippable(
     Some((empty, to))
 }
 
-/// Returns the argument that edge `which` of `last` passes for `value`, if `value` is a parameter of the
-/// block `empty`; otherwise `value` itself.
+/// If `value` is a parameter of the block `empty`, returns the argument that edge `which` of `last` passes
+/// for it. Otherwise returns `value` itself.
 fn through(func: &Function, last: Inst, which: usize, empty: Block, value: Value) -> Value {
     param_of(func, empty, value).map_or(value, |index| func.branch_args(last, which)[index])
 }
@@ -269,7 +272,8 @@ fn forward_args(func: &mut Function, last: Inst, which: usize, empty: Block, s: 
     func.set_branch_args(last, which, &s.args);
 }
 
-/// Appends to each block that ends in a jump the target of the jump, if it has no other predecessor.
+/// Merges blocks: if a block ends in a jump and the target has no other predecessor, the target's code is
+/// appended to the block.
 fn merge(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
     s.merged.clear();
     s.merged.resize(func.blocks.len(), false);

@@ -14,24 +14,25 @@ use crate::op::{BinOp, Mem, Op, TernOp};
 use crate::types::{MemTy, Space, Type};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-/// Maximum number of additions of constants to an address that the search for the variable follows.
+/// Maximum number of additions that are followed back from an address to find the variable to which it
+/// points.
 const DEPTH: u32 = 4;
 
-/// Benefit of knowing that a value is a constant: other instructions become simpler.
+/// Says when other instructions become simpler because a value is known to be a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     /// There is no benefit.
     #[default]
     None,
-    /// There is a benefit only if the value itself is loaded from a constant variable.
+    /// They become simpler only if the value itself is loaded from a constant variable.
     Itself,
-    /// There is a benefit also if any of the values from which this value is computed is loaded from a
+    /// They also become simpler if one of the values from which this value is computed is loaded from a
     /// constant variable.
     Origin,
 }
 
-/// Values that are worth replacing by constants if they are loaded from constant variables, because that
-/// simplifies other instructions.
+/// The values for which it is worthwhile to replace a load from a constant variable by constants, because the
+/// constants simplify other instructions.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// Benefit of each value.
@@ -39,9 +40,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Finds the values for which a constant makes a difference. These are offsets, shift counts, divisors
-    /// and conditions, with all the values from which they are computed; arguments of blocks and calls; and
-    /// stored values.
+    /// Finds the values for which it makes a difference whether they are known to be constant. These are
+    /// offsets, shift counts, divisors and conditions, with all the values from which they are computed;
+    /// arguments of blocks and calls; and stored values.
     pub fn compute(&mut self, func: &Function, cfg: &Cfg, globals: &PrimaryMap<Global, GlobalData>) {
         self.values.clear();
         if !globals.values().any(is_table) {
@@ -102,8 +103,8 @@ impl Wanted {
     }
 }
 
-/// Returns whether the number is an inline constant of the hardware (small integers and a few floats), so
-/// that instructions can use it without a literal.
+/// Returns whether the number is an inline constant of the hardware (a small integer or one of a few floats).
+/// Instructions can use inline constants without a literal.
 fn is_free_operand(ty: Type, bits: u64) -> bool {
     let small = |number: i64| (-16..=64).contains(&number);
     match ty {

@@ -20,7 +20,8 @@ use cranelift_entity::EntityRef;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Native(u32);
 
-/// Memory on which an atomic operation works, and whether its old value is used.
+/// A kind of place for an atomic operation: the memory that it works on, and for device memory whether its
+/// old value is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// LDS.
@@ -53,8 +54,8 @@ impl Native {
     }
 
     /// Returns whether an instruction can do the operation. The instructions for device memory work only on
-    /// the processor's own memory, so an operation with system scope, which may refer to other memory, cannot
-    /// use them.
+    /// the processor's own memory. An operation with system scope may refer to other memory, so it cannot use
+    /// them.
     fn does(self, op: RmwOp, ty: Type, mem: &Mem, used: bool) -> bool {
         let place = match mem.space {
             Space::Shared => Place::Shared,

@@ -1,5 +1,5 @@
-//! The contents of memory that are known at a program point. They are known from preceding loads and stores,
-//! as long as no later instruction may have changed the memory that these loads and stores accessed.
+//! Keeps track of the contents of memory that are known at a program point. Loads and stores make contents
+//! known. An instruction that may change memory makes the contents of this memory unknown again.
 
 use crate::analysis::{CallEffects, Escapes};
 use crate::constraints::FORWARD;
@@ -81,8 +81,8 @@ impl Memory {
         let Op::Store { mem, count } = func.insts[inst].op else { return };
         let ptr = func.args(inst)[0];
         self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count)));
-        // A store of fewer bits than the value has truncates the value. A later load would not read the value
-        // itself, so nothing is remembered.
+        // If a store writes fewer bits than the value has, memory then holds only a part of the value. A
+        // later load would not read the value itself, so nothing is remembered.
         if FORWARD.takes(&mem) && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
             self.note(Access { ptr, mem, count, inst, is_store: true });
         }

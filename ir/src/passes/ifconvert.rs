@@ -1,9 +1,9 @@
 //! If-conversion: replaces branches around a few cheap instructions by selections.
 //!
-//! Three shapes are converted. All consist of blocks that can be reached only through the branch: a diamond
-//! and a triangle, whose values are selected where the edges meet, and two tests with a common target (`a &&
-//! b`), which become one branch. A divergent branch needs several scalar instructions to save, change and
-//! restore the set of active lanes, so executing a few vector instructions for all lanes is cheaper.
+//! Three shapes are converted. All consist of blocks that can be reached only through the branch. In a
+//! diamond and in a triangle, values are selected where the edges meet. Two tests with a common target (`a &&
+//! b`) become one branch. A divergent branch needs several scalar instructions to save, change and restore
+//! the set of active lanes, so executing a few vector instructions for all lanes is cheaper.
 
 use super::licm::always_valid;
 use crate::analysis::Cfg;
@@ -275,11 +275,11 @@ fn fold_tests(
     absorb(func, block, inner, s);
     let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };
     let to_other = select_each(func, block, first, yes, no, loc);
-    // The combined branch goes to `onward` if the first test takes edge `which` and the second test does not
-    // take its edge to the shared target.
+    // The combined branch goes to `onward` if both tests lead there: the first test takes edge `which`, and
+    // the second test does not take its edge to the shared target.
     let mut holds = second;
-    // `onward` is the first successor of the combined branch for `&` (the first test leads to `inner` if it
-    // is true), and the second successor for `|`.
+    // With `&`, `onward` is the first successor of the combined branch; this is the case if the first test
+    // leads to `inner` if it is true. With `|`, `onward` is the second successor.
     if (which == 0) == (shared == 0) {
         holds = func.insert1(block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
     }

@@ -44,15 +44,15 @@ enum Copied {
     All,
 }
 
-/// Number of instructions that a call takes in the caller and the callee, without one more for each argument
-/// and result.
+/// Number of instructions that a call costs in the caller and the callee together. Each argument and each
+/// result costs one more.
 const CALL_INSTS: usize = 16;
-/// By optimisation level, how many more instructions all copies of a function may have than the calls they
-/// replace.
+/// Limit for the growth of the code when a function is inlined, by optimisation level. The growth is the
+/// number of instructions of all copies of the function, less that of the calls that they replace.
 const MAX_GROWTH: [usize; 4] = [0, 16, 48, 192];
 
-/// Like [`MAX_GROWTH`], for functions whose inlining frees private variables of their callers from memory.
-/// The limit is as high as that for unrolling a loop over a private array.
+/// Like [`MAX_GROWTH`], for functions whose inlining turns private variables of their callers from memory
+/// into values. The limit is as high as that for unrolling a loop over a private array.
 const MAX_FREEING_GROWTH: [usize; 4] = [0, 2048, 8192, 8192];
 /// Like [`MAX_GROWTH`], for functions that access LDS through pointers or wait at barriers. Knowledge about
 /// the contents of LDS and about accesses in flight is lost at a call.
@@ -63,7 +63,7 @@ const MAX_SHARED_GROWTH: [usize; 4] = [0, 48, 192, 768];
 pub struct Scratch {
     graph: CallGraph,
     freed: InlineForSroa,
-    /// Copies of the callee's blocks, values and slots in the caller.
+    /// For each block, value and slot of the callee, its copy in the caller.
     blocks: SecondaryMap<Block, Option<Block>>,
     values: SecondaryMap<Value, Option<Value>>,
     slots: SecondaryMap<Slot, Option<Slot>>,

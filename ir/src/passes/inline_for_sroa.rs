@@ -57,8 +57,8 @@ pub(super) struct InlineForSroa {
     first: Vec<usize>,
     /// For each parameter, the needs of the accesses through it.
     needs: Vec<Needs>,
-    /// For each parameter, whether some call passes for it a pointer into a variable that inlining the call
-    /// would free from memory.
+    /// For each parameter, whether some call passes a pointer for it whose variable would no longer be in
+    /// memory if the call were inlined.
     frees: Vec<bool>,
     /// The passed pointers, ordered by caller, callees first.
     passed: Vec<Passed>,
@@ -188,8 +188,8 @@ impl InlineForSroa {
         }
     }
 
-    /// Records that the offsets of the accesses through pointers with this origin (a private variable or a
-    /// parameter) are known only if the values `needs` are constants.
+    /// Records for an origin of pointers (a private variable or a parameter) that the values `needs` must be
+    /// constants. Otherwise the offsets of the accesses through these pointers are not known.
     fn need(&mut self, id: FuncId, origin: Option<Origin>, needs: Needs) {
         match origin {
             Some(Origin::Slot(slot)) => self.slot_needs[slot.index()] |= needs,
@@ -198,16 +198,16 @@ impl InlineForSroa {
         }
     }
 
-    /// Keeps in memory the variables to which the arguments from index `first` on point, because the accesses
-    /// through these arguments cannot be followed.
+    /// Keeps variables in memory: those to which the arguments of a call from index `first` on point. The
+    /// accesses through these arguments cannot be followed.
     fn keep_rest(&mut self, id: FuncId, func: &Function, inst: Inst, first: usize) {
         for arg in func.args(inst).iter().skip(first) {
             self.need(id, self.origins[arg.index()], UNKNOWN);
         }
     }
 
-    /// Records that the block parameters are computed from whatever the branch arguments are computed from.
-    /// Values that come around a back edge are not considered.
+    /// Records that each block parameter is computed from the same values as the branch arguments that are
+    /// passed for it. Values that come around a back edge are not considered.
     fn pass_on(&mut self, func: &Function, inst: Inst) {
         for (which, to) in func.succs(func.insts[inst].block).enumerate() {
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(inst, which)) {
@@ -216,9 +216,9 @@ impl InlineForSroa {
         }
     }
 
-    /// Handles a call. Parameters of the callee that must be constants stand for the arguments of this call.
-    /// The values from which these arguments are computed must therefore be constants for the pointers that
-    /// the call passes.
+    /// Handles a call that passes pointers. If a parameter of the callee must be a constant, the argument
+    /// that the call passes for it must be one. The values from which this argument is computed are therefore
+    /// needs of the passed pointers, too.
     fn call(&mut self, module: &Module, caller: FuncId, callee: FuncId, inst: Inst) {
         let args = module.funcs[caller].args(inst);
         for (param, &arg) in args.iter().enumerate() {

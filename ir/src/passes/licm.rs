@@ -1,9 +1,9 @@
 //! Loop-invariant code motion: moves computations with the same result in every iteration out of the loop.
 //!
-//! The pass is one sweep in reverse postorder. Each instruction moves directly to the preheader of the
-//! outermost loop outside of which all its arguments are defined. A load can move only if nothing in the loop
-//! can change the memory that it reads, and if the loop always executes the load or its address is known to
-//! be valid.
+//! The pass is one sweep in reverse postorder. Each instruction moves directly as far out as possible: to the
+//! preheader of the outermost loop around it in which none of its arguments is defined. A load can move only
+//! if nothing in the loop can change the memory that it reads, and if the loop always executes the load or
+//! its address is known to be valid.
 
 use super::forward::may_alias;
 use super::strength::{self, Regrouped, Then};
@@ -87,8 +87,8 @@ fn count_uses(func: &Function, cfg: &Cfg, uses: &mut Vec<u32>) {
     }
 }
 
-/// Regroups the operands of an instruction that stays in the loop, so that a part of its computation can move
-/// out.
+/// Changes how the operands of an instruction in a loop are grouped, so that a part of the computation can
+/// move out of the loop.
 fn regroup(
     func: &mut Function,
     dom: &DomTree,
@@ -115,7 +115,7 @@ fn regroup(
             s.kept.push(product);
             let product = func.insts[product].first;
             func.replace(inst, Op::Bin(BinOp::Add), &[outside, product]);
-            // This sum may in turn be regrouped as a part of the next sum.
+            // Gives the new values one use each, so that this sum can be regrouped as a part of the next sum.
             s.uses.resize(func.values.len(), 1);
             s.uses[args[0].index()] += 1;
         }

@@ -1,8 +1,9 @@
 //! The canonical form of loops that loop passes rely on: each loop has one entering edge, from a block that
 //! only jumps (its preheader), and one back edge.
 //!
-//! Also contains [`close`], which routes values that are defined in a loop and used after it through block
-//! parameters of the exit blocks, so that a pass can copy or change the loop without changing those uses.
+//! Also contains [`close`], for values that are defined in a loop and used after it. It passes them to their
+//! uses through block parameters of the exit blocks. A pass can then copy or change the loop without changing
+//! these uses.
 
 use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
@@ -32,12 +33,13 @@ pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool 
 }
 
 /// Inserts a block between `to` and the predecessors for which `chosen` returns true. The new block has a
-/// parameter only where the edges pass different values, so that a loop counter that starts with the same
-/// number on all edges still visibly starts with that number.
+/// parameter only where the edges pass different values. If a loop counter starts with the same number on all
+/// edges, the number therefore stays visible as its first value.
 fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
     let between = func.make_block();
     let mut edges: SmallVec<[(Inst, usize); 4]> = SmallVec::new();
-    // A block with several such edges occurs in the list once for each edge, consecutively.
+    // If several edges lead from one block to `to`, the block occurs in the list once for each of them, at
+    // consecutive positions.
     for same in cfg.preds(to).chunk_by(|a, b| a == b).filter(|same| chosen(same[0])) {
         let Some(last) = func.terminator(same[0]) else { continue };
         let ways = (0..func.branch_count(last)).filter(|&which| func.branch_target(last, which) == Some(to));
@@ -56,8 +58,8 @@ fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) 
     func.layout.push(between);
 }
 
-/// Returns the arguments that block `between` passes to the parameters of `to`: the value that all of `edges`
-/// pass, which is defined in a block that dominates all their blocks, or else a new parameter of `between`.
+/// Returns the arguments that the new block `between` passes to the parameters of `to`. If all of `edges`
+/// pass the same value, this value is the argument. Otherwise the argument is a new parameter of `between`.
 fn pass_through(func: &mut Function, to: Block, between: Block, edges: &[(Inst, usize)]) -> Values {
     let mut passed = Values::new();
     for n in 0..func.params(to).len() {
@@ -94,8 +96,8 @@ pub struct OutsideUses {
 }
 
 impl OutsideUses {
-    /// Finds the outside uses of the loops for which `wanted` returns true. These loops must not be nested in
-    /// each other.
+    /// For each loop for which `wanted` returns true, finds the uses outside the loop of values that the loop
+    /// defines. These loops must not be nested in each other.
     pub fn find(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, wanted: impl Fn(Loop) -> bool) {
         self.of.iter_mut().for_each(Vec::clear);
         self.of.resize_with(loops.len().max(self.of.len()), Vec::new);
@@ -125,8 +127,8 @@ impl OutsideUses {
     }
 }
 
-/// Routes every use, outside the loop, of a value that the loop defines through block parameters. `uses` must
-/// be up to date, and remains up to date for loops that come later in the order.
+/// Closes a loop: each use outside the loop of a value that the loop defines gets the value through block
+/// parameters. `uses` must be up to date, and remains up to date for loops that come later in the order.
 pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: &mut OutsideUses) {
     let OutsideUses { of, known, open, .. } = uses;
     let list = std::mem::take(&mut of[l.index()]);

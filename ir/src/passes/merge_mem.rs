@@ -197,8 +197,8 @@ impl Merger<'_> {
         self.s.batch = batch;
     }
 
-    /// Returns how many accesses, from the first of the sorted list on, together form one access of a width
-    /// that the processor has. Returns 1 if no merge is possible.
+    /// Returns how many accesses at the beginning of the sorted list can be merged to one access. The
+    /// processor must have an access of this width. Returns 1 if no merge is possible.
     fn run_length(&self, sorted: &[Access], load: bool) -> usize {
         let first = &sorted[0];
         // If the address is the same in all lanes, the merged access becomes a scalar load of kernel
@@ -289,9 +289,9 @@ impl Access {
     }
 }
 
-/// Returns a sort key of the properties that accesses must share so that they can be merged: base, element
-/// size, kind of access, alias class, and whether the value is a pointer. Types between which a bit cast can
-/// convert have equal keys.
+/// Returns a sort key. Accesses can be merged only if their keys are equal: if they have the same base,
+/// element size, kind of access and alias class, and their values are both pointers or both not. Types
+/// between which a bit cast can convert have equal keys.
 fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
     let (value, is_load) = match func.insts[access.inst].op {
         Op::Load { .. } => (func.insts[access.inst].first, true),

@@ -45,8 +45,8 @@ pub enum Saving {
 pub struct MissingRestrict {
     /// What the guarantee would save.
     pub saved: Saving,
-    /// The first of the accesses that would be merged or moved, and the number of the parameter from which
-    /// its address comes.
+    /// The first access that would be merged or moved, and the number of the parameter from which its address
+    /// comes.
     pub access: (Inst, usize),
     /// The instruction that prevents the optimisation. If its address comes from a parameter, the number of
     /// this parameter.
@@ -86,8 +86,9 @@ fn lacks_promises(kernel: &KernelInfo) -> bool {
     buffers().nth(1).is_some() && buffers().any(|param| !param.is_restrict)
 }
 
-/// Returns the memory operand and element count of a load or store that the optimiser might merge or move if
-/// it knew that other accesses do not overlap with it. `None` for other operations.
+/// Returns the memory operand and the element count of a load or store. The optimiser might merge or move
+/// these operations if it knew that other accesses do not overlap with them. Returns `None` for other
+/// operations.
 fn is_candidate(op: &Op) -> Option<(Mem, u8)> {
     match *op {
         Op::Load { mem, count } | Op::Store { mem, count } => {
@@ -104,8 +105,8 @@ fn bytes(mem: &Mem, count: u8) -> (i64, i64) {
     (from, from + i64::from(mem.ty.bytes()) * i64::from(count))
 }
 
-/// Returns whether the function still contains accesses that the optimiser might have merged or moved if it
-/// had more `restrict` guarantees.
+/// Returns whether the function has accesses that were neither merged nor moved, but might have been with
+/// more `restrict` guarantees.
 fn has_left_over(func: &Function) -> bool {
     let mut position = vec![0; func.blocks.len()];
     for (at, &block) in func.layout.iter().enumerate() {
@@ -264,10 +265,10 @@ impl Search<'_> {
         self.missed(Saving::Iterations, load, insts)
     }
 
-    /// Returns the report about an access if `restrict` on parameters would allow the optimisation. `way` are
-    /// the instructions across which the access would move; the report names the first of these instructions
-    /// that prevents it. Returns `None` if one of these instructions orders memory, because then other
-    /// work-items most likely write the memory anyway.
+    /// Returns the report about an access if `restrict` on parameters would allow the optimisation. The
+    /// access would move across the instructions `way`. The report names the first of them that prevents the
+    /// move. Returns `None` if one of these instructions orders memory, because then other work-items most
+    /// likely write the memory anyway.
     fn missed(
         &self,
         saved: Saving,

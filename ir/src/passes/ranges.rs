@@ -20,7 +20,7 @@ use crate::op::{BinOp, CastOp, IntCc, Op, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Maximum number of levels of operands to which conditions are analysed and offsets are rebuilt.
+/// Maximum depth to which the operands of a condition are analysed, and those of an offset are rebuilt.
 const MAX_DEPTH: u32 = 6;
 /// The constants that may be split off an address offset. Instructions for global memory can contain offsets
 /// in this range.
@@ -202,8 +202,8 @@ impl Walker<'_> {
         let add = self.func.def_inst(next).filter(|&i| self.func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [from, step] = *self.func.args(add) else { return None };
         let step = self.func.const_bits(step).filter(|_| from == param)?;
-        // Visits the edges that every path to the back edge takes: the back edge itself, and the edges into
-        // blocks that dominate the latch (the source of the back edge).
+        // Visits the edges that lie on every path to the back edge. These are the back edge itself, and the
+        // edges into blocks that dominate the latch, which is the source of the back edge.
         let header = self.loops.header(l);
         let (mut at, mut edge) = (latch, Some((latch, header)));
         loop {

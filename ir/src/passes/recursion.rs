@@ -22,7 +22,8 @@ struct Tail {
     into: Option<(BinOp, Value)>,
 }
 
-/// A block in which the function returns without a recursive call that the pass turns into a jump.
+/// A block in which the function returns in the ordinary way, and not by a recursive call that becomes a
+/// jump.
 struct End {
     block: Block,
     /// The returned value, if there is exactly one result.
@@ -65,8 +66,8 @@ fn on_function(func: &mut Function, id: FuncId) {
     }
 }
 
-/// Returns the values that the function returns at the end of a block, if the block ends with a return or
-/// jumps to a block that only returns.
+/// Returns the values that the function returns at the end of a block. The block must end with a return, or
+/// jump to a block that only returns.
 fn returned(func: &Function, block: Block) -> Option<Values> {
     let last = func.terminator(block)?;
     match func.insts[last].op {

@@ -54,7 +54,7 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     found
 }
 
-/// Propagates through the function from which parameter each pointer is derived, in one sweep. Returns
+/// Finds out, in one sweep through the function, from which parameter each pointer is derived. Returns
 /// whether another sweep may find more, because a pointer is passed around a loop.
 fn follow(func: &Function, kernel: &KernelInfo, s: &mut Scratch) -> bool {
     s.visited.clear();

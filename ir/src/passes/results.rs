@@ -1,6 +1,6 @@
-//! Moves function results that need more dwords than the calling convention has registers for into memory.
-//! The function stores such a result in memory of its caller. The caller passes the private address of this
-//! memory as an additional, last argument.
+//! Moves large function results into memory: results with more dwords than the calling convention has
+//! registers for. The function stores a large result in memory of its caller. The caller passes the private
+//! address of this memory as an additional, last argument.
 //!
 //! # Requires
 //! Inlining must have run, so that only the calls that remain have this cost.

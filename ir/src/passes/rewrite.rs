@@ -128,8 +128,8 @@ fn is_leaf(op: Op) -> bool {
 impl Rewriter<'_> {
     fn block(&mut self, block: Block, previous: Option<Block>) {
         self.block = block;
-        // The contents of memory that were known at the end of the block that was visited before are still
-        // known here if that block is the only predecessor.
+        // If the block that was visited before is the only predecessor of this one, the contents of memory
+        // that were known at its end are still known here.
         let preds = self.cfg.preds(block);
         if preds.len() != 1 || Some(preds[0]) != previous {
             self.s.memory.clear();
@@ -531,10 +531,11 @@ impl Rewriter<'_> {
         self.args_if(value, Op::Cast(op)).map(|args| args[0])
     }
 
-    /// Returns whether a rule may take the constant out of a sum `x + k`, although other users of the sum
-    /// then still need the sum itself. True if there are no other users, or if this sweep created the sum.
-    /// Most of the sums that the sweep creates are parts of several addresses in unrolled copies of a loop.
-    /// These addresses differ only in their constants and share the rest of the computation.
+    /// Returns whether a rule may take the constant out of a sum `x + k`. Other users of the sum would then
+    /// still need the sum itself. The result is therefore true only if there are no other users, or if this
+    /// sweep created the sum. Most of the sums that the sweep creates are parts of several addresses in
+    /// unrolled copies of a loop. These addresses differ only in their constants and share the rest of the
+    /// computation.
     pub fn may_lose_constant(&self, sum: Value) -> bool {
         self.single_use(sum) || self.s.uses.is_new(sum)
     }

@@ -22,8 +22,8 @@ const MAX_HEADER: usize = 10;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// For each value of the header, its copy at the loop entry. The other list, `inside`, has the value that
-    /// replaces it in the loop body.
+    /// Two values for each value of the header: its copy at the loop entry (`entering`), and the value that
+    /// replaces it in the loop body (`inside`).
     entering: Vec<Option<Value>>,
     inside: Vec<Option<Value>>,
     tried: Vec<bool>,
@@ -73,8 +73,8 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     let mut uses = std::mem::take(&mut s.uses);
     let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();
     uses.find(func, cfg, loops, is_chosen);
-    // Loops are rotated in block order, because values of a loop are used after it, in code that has not
-    // changed yet.
+    // Loops are rotated in block order. Outside of a loop, its values are used only after the loop, in code
+    // that has not changed yet.
     for &(l, shape) in &chosen {
         close(func, cfg, loops, l, &mut uses);
         rotate(func, loops, l, shape, s);

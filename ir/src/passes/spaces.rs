@@ -272,9 +272,9 @@ fn accessible(op: Op, space: Space) -> bool {
     !(atomic && space == Space::Private)
 }
 
-/// Returns the address space to which operand `n` must be converted, because it flows into a result or block
-/// parameter of that space. `None` for all other uses of a pointer as a value, which still need a generic
-/// pointer.
+/// Returns the address space to which the pointer operand `n` must be converted: that of the result or block
+/// parameter into which it flows. Returns `None` for all other uses of a pointer as a value, which still need
+/// a generic pointer.
 fn space_at_use(func: &Function, inst: Inst, n: usize) -> Option<Space> {
     let space = |value: Value| match func.ty(value) {
         Type::Ptr(space) => Some(space),
@@ -325,8 +325,8 @@ fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
     }
 }
 
-/// Returns the 32-bit pointer that was converted to a generic pointer and then to a 64-bit number; `None` if
-/// the number was computed differently.
+/// If a number was computed from a 32-bit pointer, by a conversion to a generic pointer and then to a 64-bit
+/// number, returns the 32-bit pointer. Returns `None` for any other number.
 fn narrow(func: &Function, number: Value) -> Option<(Value, Space)> {
     let of = |value: Value, op: CastOp| {
         let inst = func.def_inst(value).filter(|&inst| func.insts[inst].op == Op::Cast(op))?;

@@ -62,8 +62,8 @@ struct Piece {
     ty: Type,
 }
 
-/// Dominance frontier of each block, by block position: the blocks that have a predecessor which the block
-/// dominates, but that the block does not strictly dominate.
+/// Dominance frontier of each block, by block position. A block `b` is in the frontier of a block `a` if `a`
+/// dominates a predecessor of `b`, but does not strictly dominate `b` itself.
 #[derive(Debug, Default)]
 struct Frontiers {
     pairs: Vec<(u32, u32)>,
@@ -85,8 +85,8 @@ impl Frontiers {
             }
             for &pred in preds {
                 let mut runner = Some(pred);
-                // The walk up the dominator tree stops at a block that already has this frontier element,
-                // because all blocks further up have it too.
+                // The walk goes up the dominator tree. It stops at a block that already has this frontier
+                // element, because all blocks further up have it, too.
                 while let Some(up) = runner.filter(|&r| Some(r) != top) {
                     let up_at = cfg.position(up) as usize;
                     if std::mem::replace(&mut self.last[up_at], at as u32) == at as u32 {
@@ -390,8 +390,8 @@ impl Promoter<'_> {
         start..start + count
     }
 
-    /// Undoes the changes to the variables' current values that were made since the walk left the parent of
-    /// `block` in the dominator tree.
+    /// Undoes changes to the current values of the variables when the walk over the dominator tree goes on to
+    /// `block`: those that were made since the walk left the parent of `block`.
     fn restore(&mut self, block: Block) {
         while let Some(&(above, mark)) = self.s.open.last()
             && !self.dom.dominates(above, block)

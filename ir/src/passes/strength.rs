@@ -44,8 +44,8 @@ pub(super) fn regroup(
     let op = func.insts[inst].op;
     let [a, b] = *func.args(inst) else { return None };
     let varies = |v: Value| loops.contains(l, func.block_of(v));
-    // Looks for one argument that is defined outside the loop, and another that is a sum inside the loop with
-    // one summand defined outside.
+    // Looks for two arguments: one that is defined outside the loop, and one that is a sum inside the loop.
+    // One of the summands of this sum must be defined outside the loop, too.
     let mixed_sum = |v: Value| {
         let def = func.def_inst(v).filter(|&i| func.insts[i].op == Op::Bin(BinOp::Add))?;
         let [x, y] = *func.args(def) else { return None };

@@ -46,9 +46,9 @@ pub fn is_row(cases: &[Case]) -> bool {
     cases.len() >= MIN_ROW && last.hi - first.lo < most
 }
 
-/// Replaces every switch by a tree of comparisons, or by a chain of comparisons if the operand is divergent.
-/// If `rows` is true, cases that are close together stay a switch if the operand is uniform; these switches
-/// become jump tables. Returns whether the function had a switch.
+/// Replaces every switch by a tree of comparisons if its operand is uniform, and by a chain of comparisons if
+/// the operand is divergent. If `rows` is true, cases of a uniform operand that are close together stay a
+/// switch, which becomes a jump table. Returns whether the function had a switch.
 pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
@@ -65,8 +65,8 @@ pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) 
     changed
 }
 
-/// A node of the comparison tree: the range of operand values that are still possible, and the cases in that
-/// range.
+/// A node of the comparison tree. It has the range of operand values that are still possible at the node, and
+/// the cases in that range.
 #[derive(Clone, Copy)]
 struct Node<'c> {
     cases: &'c [Case],
@@ -190,8 +190,8 @@ impl<'c> Tree<'_, 'c> {
     }
 
     /// Returns the block to which a branch for the node must lead, and whether this block is new. If all
-    /// values of the node take one edge that passes no arguments, the block is the target of that edge.
-    /// Otherwise it is a new block, for the comparison of the node or for a jump with arguments.
+    /// values of the node take the same edge, and the edge passes no arguments, this is the target of the
+    /// edge. Otherwise it is a new block, for the comparison of the node or for a jump with arguments.
     fn target(&mut self, node: Node<'_>) -> (Block, bool) {
         let edge = node.only_edge().map(|edge| edge as usize);
         let plain = edge.filter(|&edge| self.func.branch_args(self.inst, edge).is_empty());

@@ -29,8 +29,9 @@ impl Table {
         self.used = 0;
     }
 
-    /// Returns an instruction that computes the same as `inst`, if `usable` returns true for that instruction
-    /// and its block. Otherwise stores `inst`, which replaces an equal instruction that is not usable.
+    /// Returns an instruction that computes the same as `inst`. The closure `usable` says whether this
+    /// instruction, in its block, can be used in place of `inst`. If there is no usable one, stores `inst` in
+    /// the table, in place of an equal instruction that is not usable.
     pub fn find_or_insert(
         &mut self,
         func: &Function,

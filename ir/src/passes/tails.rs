@@ -1,5 +1,6 @@
-//! Tail merging: blocks that perform the same operations on different values and then continue at the same
-//! block are merged into one block, which receives the values that differ as parameters.
+//! Tail merging. Blocks are merged into one block if they perform the same operations, perhaps on different
+//! values, and then continue at the same block. The merged block receives the values that differ as
+//! parameters.
 //!
 //! The typical case is a sequence of early exits, `if (a == 1) { out[i] = x; return; } … if (a == 2) { out[j]
 //! = y; return; }`. Lanes that took different exits then execute the common block together, and a loop with a
@@ -90,8 +91,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
     changed
 }
 
-/// Returns whether the block may be merged with others, so that lanes which came from other branches execute
-/// it at the same time.
+/// Returns whether the block may be merged with others. Lanes that came from different branches then execute
+/// it at the same time, which must be allowed.
 fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
     // A branch must not get two edges to the same block.
     let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, cfg, to));
@@ -108,7 +109,7 @@ fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
         })
 }
 
-/// Returns whether the block is followed only by a return or by a single block that is not a loop header.
+/// Returns whether the block ends with a return, or with a jump to a block that is not a loop header.
 fn ends(func: &Function, cfg: &Cfg, block: Block) -> bool {
     func.terminator(block).is_some_and(|last| match func.insts[last].op {
         Op::Jump(to) => !cfg.is_loop_header(to),
@@ -174,8 +175,8 @@ fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     }
 }
 
-/// Returns whether argument `n` of the operation may become a variable without making the operation more
-/// expensive, if it is a constant in each of the merged blocks.
+/// Returns whether argument `n` of the operation may become a variable where it is a different constant in
+/// each of the merged blocks. This must not make the operation more expensive.
 fn may_differ(op: Op, n: usize) -> bool {
     match op {
         Op::Bin(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or | BinOp::Xor) => true,
@@ -224,8 +225,8 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
         }
     }
     let types: Vec<Type> = distinct.iter().map(|values| func.ty(values[0])).collect();
-    // A value that is a parameter of all merged blocks already needs no additional parameter in the merged
-    // block.
+    // If the values are parameters of all merged blocks already, the merged block needs no additional
+    // parameter for them.
     let passed =
         |values: &[Value]| group.iter().zip(values).all(|(&block, &v)| own_param(func, block, v).is_some());
     let cost = types.iter().zip(&distinct).map(|(ty, values)| if passed(values) { 0 } else { ty.dwords() });
@@ -261,8 +262,8 @@ fn own_param(func: &Function, block: Block, value: Value) -> Option<usize> {
     }
 }
 
-/// Redirects the edges to `from` so that they lead to `to` and pass `values`. Parameters of `from` among the
-/// values are replaced by the arguments that the edge passed before.
+/// Redirects the edges that lead to `from`: they then lead to `to` and pass `values`. If one of the values is
+/// a parameter of `from`, an edge passes in its place the argument that it passed for the parameter before.
 fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Value]) {
     let preds = cfg.preds(from);
     for (n, &pred) in preds.iter().enumerate() {

@@ -33,7 +33,7 @@ const MAX_UNASKED: u32 = 64;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The copies of the loop's values and blocks in the iteration that is being copied.
+    /// For each value and block of the loop, its copy in the iteration that is being copied.
     values: Vec<Option<Value>>,
     blocks: Vec<Option<Block>>,
     /// Values whose entries in `values` must be reset.
@@ -88,8 +88,8 @@ enum Plan {
     Wait,
     /// Replace the loop by at most this many copies.
     Full(u32),
-    /// Partial unrolling: number of copies of the body in one iteration of the new loop, and the exit block
-    /// whose test only the first copy needs.
+    /// Partial unrolling: each iteration of the new loop has this number of copies of the body. If a block is
+    /// given, it ends with a test that leaves the loop, and only the first copy needs the test.
     By(u32, Option<Block>),
 }
 
@@ -108,8 +108,8 @@ pub fn level(
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
     // Unrolling other loops may have made these trip counts known, so these loops are examined again.
     s.unknown.drain(..).for_each(|header| s.tried[header.index()] = false);
-    // Loops with one iteration are chosen first, outer loops before inner ones, because less code is copied
-    // if a loop is removed before its inner loops are unrolled.
+    // Loops with one iteration are chosen first, and outer loops before inner ones. The loop is then removed
+    // before its inner loops are unrolled, so that less code is copied.
     s.chosen.clear();
     let mut behind = 0;
     for l in loops.loops() {
@@ -263,8 +263,8 @@ fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) 
 
 fn plan_for_factor(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
     let Some(t) = count else { return Plan::By(factor, None) };
-    // A loop that exits at its end executes the test once per iteration; one that exits at its header
-    // executes it once more.
+    // If a loop exits at its end, it executes the test once for each iteration. If it exits at its header, it
+    // executes the test once more.
     let at_head = t.exit == loops.header(l);
     let trips = t.back_edges + u32::from(!at_head);
     if trips <= factor {
@@ -331,8 +331,8 @@ struct Copier<'a> {
     header: Block,
     preheader: Block,
     latch: Block,
-    /// Block whose conditional branch is known to stay in the loop in the copy that is being made, so that
-    /// the test is omitted.
+    /// A block whose conditional branch certainly stays in the loop in the copy that is being made. The copy
+    /// omits its test.
     stays: Option<Block>,
 }
 
@@ -358,8 +358,8 @@ impl<'a> Copier<'a> {
         Some(Copier { func, loops, l, s, header, preheader, latch, stays: None })
     }
 
-    /// Replaces the loop by copies of its iterations. If the back edge does not fold away after `most`
-    /// copies, it leads to the original loop, which then stays.
+    /// Replaces the loop by copies of its iterations. The original loop goes if the back edge folds away
+    /// after at most `most` copies. Otherwise the last copy leads to the original loop, which stays.
     fn full(&mut self, most: u32) -> bool {
         let first = self.func.make_block();
         let mut incoming: Values = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).into();
@@ -415,8 +415,8 @@ impl<'a> Copier<'a> {
         true
     }
 
-    /// Copies one iteration, with its header becoming the block `head`. Returns the target block of its back
-    /// edge, if the copy has one; the values that it passes are in `s.next`.
+    /// Copies one iteration. The block `head` becomes the copy of the header. If the copy has a back edge,
+    /// returns its target block; the values that it passes are in `s.next`.
     fn iteration(&mut self, head: Block, incoming: &[Value]) -> Option<Block> {
         let (loops, l) = (self.loops, self.l);
         loops.blocks(l).iter().for_each(|block| self.s.blocks[block.index()] = None);

@@ -16,8 +16,8 @@ pub(super) struct Uses {
     /// Number of values in the function when the sweep started. Values with higher numbers were created by
     /// the sweep.
     old: usize,
-    /// Instructions whose use of their arguments must be counted or removed, because their result has just
-    /// got its first use or lost its last one.
+    /// Instructions whose result has just got its first use or lost its last one. The uses of their arguments
+    /// must now be counted, or no longer be counted.
     work: Vec<Inst>,
 }
 
@@ -27,8 +27,9 @@ impl Uses {
         self.counts.clear();
         self.counts.resize(func.values.len(), 0);
         self.old = func.values.len();
-        // In reverse order, the uses of a value are counted before its definition is visited. An exception
-        // are block parameters, which branches that are visited later can use.
+        // The blocks are visited in reverse order, so that usually the uses of a value are counted before its
+        // definition is visited. This does not hold for block parameters: branches that use them may be
+        // visited later.
         for &block in cfg.rpo().iter().rev() {
             for &inst in func.blocks[block].insts().iter().rev() {
                 let data = &func.insts[inst];

@@ -9,8 +9,8 @@ use crate::semantics::signed;
 use crate::types::Type;
 
 /// Minimum number of cases of a switch for which a table in memory pays off. A table takes about six
-/// instructions and the time of a load that hits the cache, which is about as long as thirty vector
-/// instructions. Testing a case takes two instructions.
+/// instructions and the time of a load that hits the cache, which is the time of about thirty vector
+/// instructions. A test of a case takes two instructions.
 const MIN_TABLE: usize = 16;
 
 /// A row of numbers: the value for each index.
@@ -41,9 +41,9 @@ pub struct Packed {
 pub enum Form {
     /// The number is `step * index + base`.
     Linear { step: u64, base: u64 },
-    /// One of two numbers, chosen by the bit of a literal at the position of the index.
+    /// One of two numbers. A literal has one bit for each index, which says which of the two it is.
     Pick { bits: Packed, numbers: [u64; 2] },
-    /// A field of bits in a literal at the position of the index, plus a base.
+    /// A field of a literal, plus a base. The literal has one field of bits for each index.
     Bits { bits: Packed, base: u64 },
     /// A load from a table in constant memory.
     Table,
@@ -103,8 +103,8 @@ impl Row {
         Some(Form::Pick { bits, numbers: [low, high] })
     }
 
-    /// Returns the cheaper of two forms that pack the row into a literal: the form with the numbers
-    /// themselves, and the form with their differences from the least number. `None` if neither fits.
+    /// Returns a form that packs the row into a literal. It either packs the numbers themselves, or their
+    /// differences from the least number, whichever is cheaper. Returns `None` if neither fits.
     fn bits(&self, clamp: bool) -> Option<Form> {
         let least = self.fields(clamp).map(|n| signed(self.ty, n)).min()? as u64;
         let candidates = [0, least].into_iter().filter_map(|base| {
@@ -190,8 +190,8 @@ impl Form {
             Form::Table => {
                 let clamp = row.may_clamp();
                 let at = if clamp || row.outside.is_some() { index.clamped(code) } else { index.plain(code) };
-                // The table gets an entry for indices outside of the row even if their value is not a
-                // constant, so that no load is out of bounds.
+                // An index outside of the row also loads from the table, even if another value is chosen
+                // afterwards. The table gets an entry for these indices, so that no load is out of bounds.
                 let mut numbers = row.numbers.clone();
                 if row.outside.is_some() {
                     numbers.push(row.number.unwrap_or(0));

@@ -55,7 +55,8 @@ pub(super) fn ptr_add(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> Opt
     None
 }
 
-/// Splits an offset `zext(y + k) * n` whose sum does not wrap into `zext(y) * n` and `k * n`.
+/// Splits an offset of the form `zext(y + k) * n` into `zext(y) * n` and `k * n`. The sum `y + k` must not
+/// wrap.
 fn scaled_sum(r: &mut Rewriter<'_>, x: Value) -> Option<(Value, u64)> {
     let (op, (wide, n)) =
         [BinOp::Shl, BinOp::Mul].into_iter().find_map(|op| Some((op, r.is_bin_k(x, op)?)))?;
@@ -88,15 +89,15 @@ pub(super) fn ptr_add_z(r: &mut Rewriter<'_>, p: Value, x: Value, ty: Type) -> O
     Some(r.emit(Op::PtrAdd, &[sum, y], ty))
 }
 
-/// Returns whether the 32-bit sum of a value and a constant cannot wrap. This holds if the constant only
-/// fills low bits of the value that are zero, or if the value is small.
+/// Returns whether the 32-bit sum of a value and a constant cannot wrap. It cannot if the value is small, or
+/// if the constant has bits only where the low bits of the value are zero.
 fn sum_fits(r: &Rewriter<'_>, x: Value, k: u64) -> bool {
     let zeros = trailing_zeros(r.func, x).min(31);
     k < 1 << zeros || k + bound(r.func, x, 4).hi <= u64::from(u32::MAX)
 }
 
-/// Moves constants that are added to the address of an access into the offset of the access, as far as they
-/// fit.
+/// Simplifies the address of a memory access: constants that are added to the address move into the offset
+/// that the access contains, as far as they fit.
 pub(in super::super) fn address(r: &mut Rewriter<'_>, inst: Inst) {
     loop {
         let ptr = r.func.args(inst)[0];

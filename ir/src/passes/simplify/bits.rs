@@ -99,8 +99,8 @@ fn low_mask(r: &mut Rewriter<'_>, a: Value, mask: u64, size: u32) -> Option<Valu
         && (1..32).contains(&n)
     {
         let n = n as u32;
-        // If the extracted field ends at the highest bit, a shift alone suffices. In that case `bound` shows
-        // that the mask changes nothing, and the mask has already been removed.
+        // If the extracted field ends at the highest bit, a shift alone extracts it. The mask has then been
+        // removed already, because `bound` shows that it changes nothing.
         return (n + size < 32).then(|| extract(r, TernOp::Ubfe, x, n, size));
     }
     if let Some(Def { op: Op::Tern(TernOp::Ubfe), args: [x, low, width] }) = r.def(a)

@@ -166,8 +166,8 @@ fn with_constant(r: &mut Rewriter<'_>, cc: IntCc, a: Value, k: u64, ty: Type) ->
         }
         Op::Cast(op @ (CastOp::Zext | CastOp::Sext)) => narrow_constant(r, cc, x, op, k, ty),
         Op::Select => {
-            // One operand is a selection between two constants, so the condition of the selection decides the
-            // comparison.
+            // A selection between two constants is compared with a constant, so the condition of the
+            // selection decides the comparison.
             let (p, q) = (r.k(y)?, r.k(z)?);
             match (eval_icmp(cc, ty, p, k), eval_icmp(cc, ty, q, k)) {
                 (true, false) => Some(x),
@@ -214,8 +214,8 @@ pub(super) fn select(r: &mut Rewriter<'_>, cond: Value, a: Value, b: Value, ty: 
     if let Some(inverse) = r.is_un(cond, UnOp::Not) {
         return Some(r.emit(Op::Select, &[inverse, b, a], ty));
     }
-    // An operand may itself be a selection by the same condition. Such an inner selection always takes the
-    // same side, so that side replaces it.
+    // An operand may itself be a selection by the same condition. Of this inner selection, always the same
+    // operand is chosen, which therefore replaces it.
     if let Some(Def { op: Op::Select, args: [c, x, _] }) = r.def(a)
         && c == cond
     {

@@ -156,8 +156,8 @@ fn unary(r: &mut Rewriter<'_>, op: UnOp, a: Value, ty: Type) -> Option<Value> {
     }
 }
 
-/// Simplifies a terminator: a branch or switch on a constant becomes a jump, a branch on a negated condition
-/// gets its targets exchanged, and a branch with two equal edges becomes a jump.
+/// Simplifies a terminator. A branch or switch on a constant becomes a jump, and so does a branch with two
+/// equal edges. In a branch on a negated condition, the two targets are exchanged.
 pub(super) fn branch(func: &mut Function, inst: Inst) {
     if let Op::Switch(switch) = func.insts[inst].op
         && let Some(value) = func.const_bits(func.args(inst)[0])
