@@ -28,8 +28,8 @@ const MAX_SLOTS: usize = 32;
 /// Stands for "no region".
 const NONE: u32 = u32::MAX;
 
-/// Gives each divergent loop with many exit targets (places) a single exit. Returns whether the function has
-/// changed; if it has, the analyses have been recomputed.
+/// Gives each divergent loop with many exit targets a single exit. Returns whether the function has changed.
+/// If it has, the analyses have been recomputed.
 pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
     let mut leaving = ExitsInLoop::default();
     let mut changed = false;

@@ -1,7 +1,7 @@
 //! Trip counts of loops, found by evaluating the loop counter iteration by iteration. A loop counter is a
 //! parameter of the loop header that starts as a constant, is changed by operations with constants, and
-//! decides an exit of the loop. The operations may be any ones, such as `i += 4`, `d >>= 1` or `p = 1 - p`,
-//! and may wrap around.
+//! decides an exit of the loop. All operations are allowed, such as `i += 4`, `d >>= 1` or `p = 1 - p`, and
+//! they may wrap around.
 
 use super::loopform::edge_args;
 use crate::analysis::{DomTree, Loop, LoopForest};
