@@ -19,8 +19,9 @@ const BANKS: usize = 32;
 /// The accesses to LDS that one instruction of a wave makes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
-    /// The accesses of the current instruction. Each is a lane, the index of a dword, and whether the access
-    /// is an atomic. Lanes with atomics on one dword cannot share a pass.
+    /// The accesses of the current instruction. Each entry has the lane, the index of the accessed dword, and
+    /// whether the access is an atomic. The last is needed because lanes with atomics on one dword cannot
+    /// share a pass.
     list: Vec<(u32, u64, bool)>,
 }
 
@@ -48,8 +49,8 @@ impl Accesses {
     }
 }
 
-/// Returns the number of passes that a group of lanes needs. Each pass makes one access to each bank, so this
-/// is the number of accesses to the busiest bank.
+/// Returns the number of passes that a group of lanes needs. A pass can make one access to each bank. The
+/// number of passes is therefore the number of accesses to the busiest bank.
 fn passes(group: &[(u32, u64, bool)]) -> u64 {
     let mut dwords: Vec<(u64, bool, u32)> =
         group.iter().map(|&(lane, dword, alone)| (dword, alone, if alone { lane } else { 0 })).collect();

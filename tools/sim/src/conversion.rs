@@ -205,8 +205,8 @@ impl Spec {
         self.pad(prefix.as_bytes(), digits.as_bytes(), zeros, out);
     }
 
-    /// Pads digits with leading zeros to the length that the precision gives. A zero with precision 0 gets no
-    /// digits.
+    /// Pads digits with leading zeros to the length that the precision gives. For the number zero with
+    /// precision 0, returns an empty text.
     fn digits(&self, text: String) -> String {
         match self.precision {
             Some(0) if text == "0" => String::new(),

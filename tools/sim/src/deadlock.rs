@@ -21,8 +21,8 @@ struct Reason {
     own_lane: bool,
 }
 
-/// Returns the fault for a deadlock of the dispatch: each wave that has not ended either makes no progress or
-/// is at a barrier.
+/// Returns the fault for a deadlock of the dispatch: each wave that has not ended either repeats a loop
+/// without progress or is at a barrier.
 pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<StalledWave>)]) -> Fault {
     let ended = |number: u64, wave: u32| {
         let group = groups.iter().find(|(group, _)| group.number == number);
@@ -37,8 +37,7 @@ pub(crate) fn fault(launch: &Launch<'_>, limit: u64, groups: &[(Group, Vec<Stall
         reasons.extend(standing.iter().map(|standing| polls(launch, group, standing, &ended)));
         reasons.extend(at_barrier.map(|at| waits_at_barrier(launch, group, at)));
     }
-    // Waves that wait for one of their own lanes come first in the report, because these waves cause the
-    // deadlock.
+    // Waves that wait for one of their own lanes cause the deadlock, so the report names them first.
     let (own, others): (Vec<Reason>, Vec<Reason>) = reasons.into_iter().partition(|reason| reason.own_lane);
     let own_lane = !own.is_empty();
     let shown = own.into_iter().chain(others).take(MOST_WAVES);
@@ -83,8 +82,8 @@ fn polls(
     let wave = &group.waves[standing.wave];
     let who = wave_text(wave.id, group.id);
     let location = |at: (u32, u32)| launch.location(at.0, at.1, group.id, wave.id, None);
-    // If the loop in which the wave waits has atomics, the wave waits for their locations to change. The
-    // report then leaves out the locations that the loop only loads.
+    // A loop that waits with atomics may also contain loads that are not the reason of the wait. If the loop
+    // has atomics, the report therefore names only the locations of the atomics.
     let atomics: Vec<&PolledLocation> = standing.polled.iter().filter(|polled| polled.is_atomic).collect();
     let all: Vec<&PolledLocation> = standing.polled.iter().collect();
     let polled = if atomics.is_empty() { all } else { atomics };

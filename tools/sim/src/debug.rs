@@ -25,9 +25,10 @@ pub enum Go {
     On,
     /// The dispatch ends here.
     End,
-    /// The emulator first makes the changes that [`Debugger::writes`] returns, and then calls
-    /// [`Debugger::written`]. Only [`Debugger::before`] and [`Debugger::written`] may return this value, and
-    /// only if [`Stopped::takes_writes`] returns true.
+    /// Changes registers or memory of the stopped wave. The emulator makes the changes that
+    /// [`Debugger::writes`] returns, and then calls [`Debugger::written`], which decides how the wave goes
+    /// on. Only [`Debugger::before`] and [`Debugger::written`] may return this value, and only if
+    /// [`Stopped::takes_writes`] returns true.
     Write,
 }
 
@@ -123,8 +124,8 @@ pub enum Dword {
     Lds(usize),
     /// A dword of a lane's private memory: the lane, and the index of the dword.
     Private(u32, usize),
-    /// A dword of the wave's scratch memory, by its index there. This memory interleaves the private memory
-    /// of all lanes.
+    /// A dword of the wave's scratch memory, by its index there. The scratch memory of a wave consists of the
+    /// private memory of all its lanes, interleaved by dwords.
     Scratch(usize),
 }
 

@@ -114,8 +114,9 @@ impl Descriptor {
             _ if target.has(Feature::MAI) => (total, total),
             _ => (total, 0),
         };
-        // GFX10 gives every wave the same number of SGPRs, and so does tonga (96). The other processors of
-        // GFX8 and GFX9 round the number up to a multiple of 16.
+        // The SGPRs of a wave are rounded up as the processor allocates them. On GFX10 and on tonga (96),
+        // every wave gets the same number of SGPRs. The other processors of GFX8 and GFX9 round the number in
+        // the descriptor up to a multiple of 16.
         let sgprs = match target.sgpr_granule {
             unit @ (96 | 128) => unit,
             unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),

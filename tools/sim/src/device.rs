@@ -44,7 +44,7 @@ pub(crate) struct Module {
     /// The decoded code of the module, once for waves of 32 lanes and once for waves of 64 lanes. If no
     /// kernel uses one of the wave sizes, the list for it is empty.
     pub(crate) code: [Vec<Code>; 2],
-    /// The code in the form in which strict mode reads it, for both wave sizes. It is computed when strict
+    /// The code, decoded for the checks of strict mode, once for each wave size. It is computed when strict
     /// mode first needs it.
     pub(crate) readings: [Arc<OnceLock<Arc<Reading>>>; 2],
     pub(crate) base: u64,
@@ -57,7 +57,8 @@ pub struct Device {
     pub(crate) memory: Memory,
     /// Queues created by the host program.
     pub(crate) queues: Vec<Option<Queue>>,
-    /// Buffers for host calls, one for each of the kernels that may run at the same time.
+    /// Buffers through which kernels call the host. There is one for each of the kernels that may run at the
+    /// same time.
     hostcalls: Vec<Mutex<Hostcall>>,
     /// Address of the heap from which `malloc` in kernels allocates. It is 0 until the first kernel that may
     /// use the heap is run.
@@ -448,7 +449,7 @@ impl Device {
         result.map(|()| stats)
     }
 
-    /// Clears the results of the last run, before a new run begins.
+    /// Clears the results of the last run (findings, debug trap, log), before a new run begins.
     pub(crate) fn begin_run(&mut self) {
         self.reports.clear();
         self.debug_trap = None;

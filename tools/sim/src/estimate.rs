@@ -34,8 +34,9 @@ pub struct Estimate {
     pub vmem: u64,
     /// LDS.
     pub lds: u64,
-    /// Cycles for which waits block an average wave, multiplied by the number of batches of waves. A batch is
-    /// the waves that a compute unit holds at the same time.
+    /// Lower bound by latency. A batch is the waves that a compute unit holds at the same time; batches run
+    /// one after another. The bound is therefore the number of cycles for which waits block an average wave,
+    /// multiplied by the number of batches.
     pub latency: u64,
 }
 

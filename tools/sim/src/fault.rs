@@ -118,7 +118,7 @@ impl Access {
 
 /// Reason for the failure of an access to private memory.
 pub(crate) const OUTSIDE: &str = "outside of the wave's scratch";
-/// Why an access fails for which there is no allocation that contains all its bytes.
+/// Reason that error messages give for an access if no allocation contains all its bytes.
 pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
 /// The reason why a dispatch has failed.
@@ -170,8 +170,8 @@ pub enum Fault {
     Fetch {
         /// Emulated address to which control went.
         address: u64,
-        /// Location of the last instruction that the wave executed inside of the code. After it, the program
-        /// counter was outside.
+        /// Location of the last instruction that the wave executed. After this instruction, the program
+        /// counter was outside of the code.
         at: Box<Location>,
     },
     /// An instruction uses a register beyond the number of registers that the kernel descriptor asks for.
@@ -405,8 +405,8 @@ impl Fault {
     }
 }
 
-/// A failure during the execution of an instruction. It becomes a [`Fault`] when the position of the wave is
-/// added to it.
+/// A failure during the execution of an instruction. It becomes a [`Fault`] when the location of the
+/// instruction is added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trap {
     Memory {

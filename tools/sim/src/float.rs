@@ -252,8 +252,8 @@ fn split<T: Ieee>(value: T) -> (u64, i32) {
     (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
 }
 
-/// Returns one of the three elements of `of`, one for each coordinate of a direction. The coordinate with the
-/// largest magnitude selects the element. If magnitudes are equal, z is preferred to y, and y to x.
+/// Returns the element of `of` for the coordinate of a direction that has the largest magnitude. `of` has one
+/// element for each of the coordinates x, y and z. If magnitudes are equal, z is preferred to y, and y to x.
 #[inline(always)]
 fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
     let [of_x, of_y, of_z] = of;
@@ -371,9 +371,9 @@ pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Opt
     } else if denominator.denormal() {
         (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
-        // The manual multiplies the denominator by two to the power of +SCALE in this case, but that would
-        // make it infinite. So the power here is -SCALE. The flag tells `v_div_fmas` to scale the quotient
-        // back.
+        // According to the manual, the denominator is multiplied by two to the power of +SCALE in this case,
+        // but this would make it infinite. So the power here is -SCALE. The flag tells `v_div_fmas` to scale
+        // the quotient back.
         (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
         (Some(-T::SCALE), false)

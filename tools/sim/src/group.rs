@@ -33,8 +33,8 @@ pub(crate) enum SliceEnd {
     Fault(Fault),
 }
 
-/// Number of turns at whose end all waves of a group waited, before the emulator checks for the first time
-/// whether the waves of the group block one another.
+/// Number of turns after which the emulator checks for the first time whether the waves of the group block
+/// one another. Only turns at whose end all waves of the group waited are counted.
 const SOME_WAITS: u64 = 16;
 
 /// Why a wave stopped executing instructions.
@@ -62,8 +62,8 @@ pub(crate) struct ProgressChecks {
 
 impl ProgressChecks {
     const NONE: ProgressChecks = ProgressChecks { is_stalled: false, since: 0, every: 4096 };
-    /// Value of `every` after a check that found no progress. It is small, so that the wave is soon checked
-    /// again.
+    /// Number of instructions until the next check, after a check that found no progress. It is small, so
+    /// that the wave is soon checked again.
     const SOON: u64 = 256;
 }
 
@@ -256,8 +256,8 @@ impl Group {
         Err(Stop::Slice)
     }
 
-    /// Checks all waves of the group that are not at a barrier. Returns these waves if none of them makes
-    /// progress, and `None` otherwise.
+    /// Checks whether the waves of the group make progress, except for waves at a barrier. Returns the
+    /// checked waves if none of them makes progress, and `None` otherwise.
     pub(crate) fn standing(
         &mut self,
         launch: &Launch<'_>,

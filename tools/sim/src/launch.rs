@@ -451,8 +451,8 @@ impl Launch<'_> {
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
             if self.target.has(Feature::PACKED_WORK_ITEM_IDS) {
-                // The three ids of a work-item share one register here, with ten bits each (LLVM's AMDGPU
-                // guide, seed 000, line 232, feature `packed-tid`).
+                // On this processor, the three ids of a work-item share one register, with ten bits each
+                // (LLVM's AMDGPU guide, seed 000, line 232, feature `packed-tid`).
                 wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
                 continue;
             }
@@ -461,8 +461,8 @@ impl Launch<'_> {
             }
         }
         // The scratch of every wave, also that of the first one, starts above the scratch base of the
-        // dispatch. Code that forgets to add the wave offset therefore accesses the scratch of no wave, and
-        // faults.
+        // dispatch. Code that forgets to add the wave offset therefore accesses an address that belongs to no
+        // wave, and faults.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);

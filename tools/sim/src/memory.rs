@@ -16,8 +16,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// belongs to one allocation. The higher bits of the address are the number of the slot.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
-/// Offset in its slot of an allocation that a kernel has made. It is chosen so that the address of the
-/// allocation is a multiple of 2 MiB.
+/// Offset at which an allocation that a kernel has made begins in its slot (address range). The offset makes
+/// the address of the allocation a multiple of 2 MiB.
 const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
 /// Maximum size of an allocation in bytes, so that the allocation ends within its slot (address range).

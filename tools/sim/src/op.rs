@@ -95,8 +95,8 @@ pub(crate) struct Op {
     pub(crate) op_sel_hi: u8,
     /// Whether a source has modifiers, such as negation.
     pub(crate) src_modified: bool,
-    /// Whether no source has modifiers or other needs for a change when it is read. Denormals are still
-    /// flushed, if MODE says so.
+    /// Whether the sources can be used as they are in the registers: no source has modifiers, and none has to
+    /// be changed for another reason. Denormals are still flushed, if MODE says so.
     pub(crate) src_plain: bool,
     /// Whether the result is changed after the computation, for example clamped, before it is written to the
     /// destination.
@@ -184,7 +184,8 @@ impl Op {
             }
         }
         // The emulator refuses an instruction without handler when it would execute it. The registers of such
-        // an instruction are not counted, so that the refusal is reported and not a missing register.
+        // an instruction are not counted. Otherwise the emulator might report a missing register instead of
+        // the refusal.
         if handler.is_some() {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, target));
         }
@@ -292,8 +293,8 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    // Whether the two dwords of the operand are a single value of 64 bits. Operands with two f32 or two
-    // untyped dwords are not: a constant then has the value that it has for one dword.
+    // Whether the two dwords of the operand are a single value of 64 bits. If they are two f32 or two untyped
+    // dwords instead, a constant gives each of the two the value that it has for one dword.
     let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {

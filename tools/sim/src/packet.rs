@@ -282,8 +282,9 @@ impl QueueScratch {
 pub(crate) fn queue(ring: u64, packets: u32, doorbell: u64, next: u64) -> [u8; QUEUE_BYTES] {
     let mut bytes = [0; QUEUE_BYTES];
     let mut put = |at: u64, value, size| put(&mut bytes, at as usize, value, size);
-    // The first fields are those of `hsa_queue_t`. The first says that several producers may add packets. The
-    // next ones are the base address of the ring, the doorbell, the size in packets, and the id.
+    // The first fields are those of `hsa_queue_t`. The value 1 in the first line says that several producers
+    // may add packets. The next fields are the base address of the ring, the doorbell, the size in packets,
+    // and the id.
     put(4, 1, 4);
     put(8, ring, 8);
     put(16, doorbell, 8);

@@ -155,7 +155,8 @@ impl Queue {
         memory.write(self.address + queue_at::READ_INDEX, &self.read.to_le_bytes());
     }
 
-    /// Fails if there is a packet for which the doorbell was rung and that is not complete.
+    /// Checks that the queue is idle. Fails if there is a packet for which the doorbell was rung and that is
+    /// not complete.
     pub(crate) fn check_idle(&mut self, memory: &Memory) -> Result<(), Fault> {
         let refuse = |packet, why: &str| Err(Fault::Packet { packet, why: why.to_owned() });
         match self.state(memory) {

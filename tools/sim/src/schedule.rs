@@ -21,10 +21,12 @@ use crate::time_slices::{Choice, Next, TimeSlices};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-/// Maximum number of groups that have started and not ended. It is the number of waves that the largest of
-/// the supported processors can hold: 120 compute units with 40 waves each.
+/// Maximum number of groups that have started and not ended. A group has at least one wave, so this is the
+/// number of waves that the largest of the supported processors can hold: 120 compute units with 40 waves
+/// each.
 pub(crate) const MAX_RESIDENT: u64 = 4800;
-/// Maximum number of bytes of host memory for the registers of all groups that have started and not ended.
+/// Maximum number of bytes of host memory that the registers of all groups may take that have started and not
+/// ended.
 const RESIDENT_BYTES: u64 = 1 << 30;
 
 /// Result of a dispatch: how the dispatch ended, what strict mode has found, and where the first debug trap
@@ -47,8 +49,9 @@ pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, thread
     }
     let outcome = Scheduler::new(launch, limit, threads).run();
     let depends_on_timing = launch.strict.as_ref().is_some_and(|shared| shared.depends_on_timing());
-    // A run without findings is final if it has succeeded, and also if its instruction budget is used up:
-    // another run on one thread would use up the budget as well.
+    // The result of this run can be kept if the run has no findings and has succeeded. It can also be kept if
+    // the run has used up its instruction budget, because another run on one thread would use up the budget
+    // as well.
     let is_final = matches!(outcome.result, Ok(_) | Err(Fault::Stuck { .. })) && outcome.reports.is_empty();
     if is_final && !depends_on_timing {
         return outcome;
@@ -391,9 +394,9 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Returns a generator that decides the order and length of turns. `seed` is the seed of the dispatch's
-/// schedule, or the complement of this seed for another generator. If the schedule has seed 0, the turns are
-/// in order.
+/// Returns a generator that decides the order and length of turns. A dispatch needs two different generators:
+/// one gets the seed of the dispatch's schedule, and the other gets the complement of this seed. If the
+/// schedule has seed 0, the turns are in order.
 fn turns(launch: &Launch<'_>, seed: u64) -> TimeSlices {
     match launch.strict {
         Some(_) if launch.schedule == 0 => TimeSlices::strict(0),

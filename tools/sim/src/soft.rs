@@ -219,8 +219,8 @@ fn finite_sum(a: Finite, b: Finite, round: Round) -> Number {
     }
 }
 
-/// Returns the exact product of two numbers. The representation has enough bits, because the product of two
-/// 53-bit significands fits into 106 bits.
+/// Returns the exact product of two numbers. Nothing has to be rounded, because the product of two 53-bit
+/// significands has at most 106 bits, which fit in a `u128`.
 fn product(a: Number, b: Number) -> Number {
     let negative = a.negative() != b.negative();
     match (a, b) {

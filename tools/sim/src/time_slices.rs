@@ -10,9 +10,9 @@ struct Pace {
     /// wave's group, until it reaches the next field, `last`.
     first: u64,
     last: u64,
-    /// Number of turns that waves get within one turn of their group. Each wave gets one turn if the group
-    /// has more waves than this. Each wave also gets only one turn as long as the length of its turns has not
-    /// reached `last`.
+    /// Number of turns that all waves together get within one turn of their group. If the group has more
+    /// waves than this, each wave gets one turn. Each wave also gets only one turn as long as the length of
+    /// its turns has not reached `last`.
     slices: u64,
     /// Number of running groups from which on new groups are started only rarely. A group is running if it
     /// has begun and not all its waves wait.
@@ -55,8 +55,8 @@ pub(crate) enum Next {
     Waiting(usize),
 }
 
-/// From which groups the next one can be chosen: whether a new group may be started, and how many groups are
-/// running and waiting.
+/// The groups from which the next one is chosen: whether a new group may be started, and how many groups are
+/// running and how many are waiting.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) may_begin: bool,

@@ -107,7 +107,8 @@ impl Layout {
             Layout::Pointer(size) => number(if *size == 4 { Scalar::U32 } else { Scalar::U64 }, 0),
             Layout::Vector(scalar, lanes) => listed((0..*lanes).map(|lane| number(*scalar, lane as usize))),
             Layout::Array(element, count) => {
-                // The loop stops at the last array element for which there are bytes.
+                // If there are too few bytes, the text ends with the last array element for which there are
+                // bytes.
                 let there = (bytes.len() as u64).div_ceil(element.size().max(1));
                 let count = u64::from(*count).min(there);
                 listed((0..count).map(|at| of(element, at * element.size())))

@@ -36,9 +36,9 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// Returns how many elements of a vector parameter this value sets. `room` is the number of elements that
-    /// fit in the parameter. A list of 3 elements for a room of 4 is a vector of 3 elements, which takes the
-    /// memory of 4.
+    /// Returns how many elements of a vector parameter this value sets. `room` is the number of elements for
+    /// which the parameter has memory. A list of 3 elements sets a vector of 3 elements also if `room` is 4,
+    /// because such a vector takes the memory of 4.
     pub(super) fn lanes(&self, room: usize) -> u32 {
         match self {
             Literal::List(list) if room == 4 && list.len() == 3 => 3,
@@ -229,8 +229,8 @@ fn number(text: &str) -> Option<(Number, Option<Scalar>)> {
 }
 
 /// Checks that a type can represent a number. An integer must be in the range of the type, and a float must
-/// not become infinite. Hexadecimal and binary digits give the bits of the value, so they may also stand for
-/// a negative number.
+/// not become infinite. A number in hexadecimal or binary digits gives the bits of the value. It may
+/// therefore be larger than the largest number of a signed type, and then stands for a negative number.
 pub(super) fn check_range(number: Number, element: Scalar, text: &str) -> Result<(), String> {
     let does_not_fit = || Err(format!("{text} does not fit {}", element.name()));
     match (number, element.limits()) {

@@ -76,7 +76,7 @@ fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
     base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
 }
 
-/// A position in the emulator's memory. All accessed bytes are known to exist.
+/// Where the emulator keeps the accessed bytes. The access has been checked, so all the bytes exist.
 enum ResolvedPlace<'a> {
     Memory(&'a Buffer, u64),
     Scratch { word: usize, shift: u32 },
@@ -102,7 +102,8 @@ impl ResolvedPlace<'_> {
     }
 }
 
-/// What the accesses of all lanes have in common. Instructions that get this take a fast path.
+/// What the accesses of all lanes have in common. An instruction for whose accesses this structure exists
+/// takes a fast path.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     /// The allocation that contains all accesses.
@@ -133,9 +134,9 @@ impl<'a> Cx<'a> {
         Some(ResolvedPlace::Memory(buffer, offset))
     }
 
-    /// Returns the index of the scratch dword at an address, and the position of the addressed bits in this
-    /// dword. Returns `None` if the address is not in this wave's scratch. An access of 8 bytes must begin at
-    /// a dword, and its two dwords need not be contiguous in the emulator; only atomics make such accesses.
+    /// Returns the index of the scratch dword at an address, and the number of the first accessed bit in this
+    /// dword. Returns `None` if the address is not in this wave's scratch. Only atomics access 8 bytes. Such
+    /// an access must begin at a dword, and the function returns the first of its two dwords.
     fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
         let offset = address.wrapping_sub(self.wave.scratch_base);
         let word = usize::try_from(offset / 4).ok()?;
@@ -432,8 +433,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns whether the accesses of all active lanes are in LDS and aligned, so that the caller can use a
-    /// fast path. The bytes that a lane accesses end at most `end` bytes after the lane's address. The
-    /// addresses must be aligned to `align` bytes. From GFX9 on, alignment to a dword is enough.
+    /// fast path. `end` is the number of bytes from a lane's address to the end of its access. `align` is the
+    /// alignment in bytes that GFX6 to GFX8 require; from GFX9 on, alignment to a dword is enough.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());

@@ -116,9 +116,10 @@ const TWO_OVER_PI: [u64; 19] = [
 /// Number of bits in the hardware's table.
 const TABLE_BITS: u32 = 1201;
 
-/// Returns 53 bits of 2/pi, from a position that `segment` gives in units of 53 bits. Programs multiply large
-/// angles by such parts in order to reduce the angles. For a large angle, the position is further right,
-/// because the bits before it would only add whole turns (Vega ISA, V_TRIG_PREOP_F64).
+/// Returns 53 bits of 2/pi as a float. Programs multiply an angle by such parts of 2/pi in order to reduce
+/// the angle to less than a turn. `segment` is the number of the part. For a very large angle, the parts
+/// begin further right in 2/pi, because the bits before would only add whole turns (Vega ISA,
+/// V_TRIG_PREOP_F64).
 fn trig_preop(angle: f64, segment: u32) -> f64 {
     let exponent = Ieee::exponent(angle);
     let skipped = if exponent > 1077 { (exponent - 1077) as u32 } else { 0 };

@@ -44,8 +44,8 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    // The sum of three 32-bit numbers is computed by two 32-bit additions instead of one 64-bit addition. So
-    // a vector register of the host holds twice as many lanes.
+    // The sum of three 32-bit numbers is computed by two 32-bit additions instead of one 64-bit addition. A
+    // vector register of the host then holds twice as many lanes.
     let half = a.wrapping_add(b);
     let sum = half.wrapping_add(carry);
     (sum, u32::from(half < a) | u32::from(sum < half))
@@ -74,9 +74,9 @@ fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32
     flow
 }
 
-/// The computation that [`carry`] makes in all lanes. It is a type with a trait method and not a closure, so
-/// that it can be marked `#[inline(always)]`. The comment of [`EachLane`](super::valu::EachLane) explains
-/// this.
+/// The computation that [`carry`] makes in all lanes. It is a type that implements
+/// [`EachLane`](super::valu::EachLane) and not a closure, because a closure cannot be marked
+/// `#[inline(always)]`.
 struct Sum<'a, F> {
     a: Source<'a>,
     b: Source<'a>,

@@ -63,8 +63,9 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
     Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
 }
 
-/// The relations are named functions, so that conditions with the same relation share one compiled loop. The
-/// relation `a < b || a > b` is not the same as `a != b`, because it is false if one of the values is a NaN.
+/// The relations (such as "less than") are named functions, so that instructions whose conditions have the
+/// same relation share one compiled loop. The relation `a < b || a > b` is not the same as `a != b`, because
+/// it is false if one of the values is a NaN.
 #[allow(clippy::double_comparisons)]
 mod relations {
     pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
@@ -91,8 +92,8 @@ mod relations {
 }
 
 fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    // Condition `15 - n` is the negation of condition `n`, so the upper eight conditions are computed from
-    // the lower eight.
+    // Condition number `15 - n` is the negation of condition number `n`. The conditions from 8 on are
+    // therefore computed as negations of those below 8.
     let holds = match if CONDITION < 8 { CONDITION } else { 15 - CONDITION } {
         0 => 0,
         1 => lanes_where(cx, op, relations::less::<T>),
@@ -115,9 +116,9 @@ fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> boo
     cx.wave.arch.dispatch(Comparison { a, b, related, ty: PhantomData })
 }
 
-/// The comparison that one instruction makes in all lanes. It is a type with a trait method and not a
-/// closure, so that it can be marked `#[inline(always)]`. The comment of [`EachLane`](super::valu::EachLane)
-/// explains this.
+/// The comparison that one instruction makes in all lanes. It is a type that implements
+/// [`EachLane`](super::valu::EachLane) and not a closure, because a closure cannot be marked
+/// `#[inline(always)]`.
 struct Comparison<'a, T, F> {
     a: Source<'a>,
     b: Source<'a>,

@@ -50,8 +50,8 @@ fn set_old(cx: &mut Cx<'_>, op: &Op, behind: usize, lane: usize, old: u64, wide:
     }
 }
 
-/// Applies the atomic operation of the instruction to one location. The location has two dwords if `wide` is
-/// set, and one otherwise.
+/// Applies the atomic operation of the instruction to one location, and returns the old value. The location
+/// has two dwords if `wide` is set, and one otherwise.
 fn update(
     cx: &mut Cx<'_>,
     op: &Op,

@@ -49,8 +49,8 @@ fn branches(name: &str) -> Option<Handler> {
     })
 }
 
-/// Returns why the emulator always refuses a scalar instruction. Returns `None` for an instruction that it
-/// can execute.
+/// Returns the reason why the emulator never executes a scalar instruction. Returns `None` for an instruction
+/// that it can execute.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     Some(match name {
         "s_sendmsghalt" => "nobody would make the wave go on",

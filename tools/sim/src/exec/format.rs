@@ -61,8 +61,8 @@ const NUMBERS: [Number; 8] = [
 ];
 
 /// The data formats in the order in which GFX10 numbers its unified formats. A unified format combines a data
-/// format with a number format. The second number of each pair says how many number formats the data format
-/// is combined with: six without float, seven with float, or three for components of 32 bits.
+/// format with a number format. Each pair has the number of a data format, and how many number formats it is
+/// combined with: six without float, seven with float, or three if its components have 32 bits.
 const UNIFIED: [(u8, u8); 14] = [
     (1, 6),
     (2, 7),
@@ -234,7 +234,7 @@ fn small_float(value: u32, bits: u8) -> u32 {
         _ if float <= 0.0 => 0,
         _ if float.is_infinite() => infinity,
         _ => {
-            // The value is first expressed in units of the last place of the result.
+            // `units` is the value in units of the last place of the result.
             let exponent = ((value >> 23) as i32 - 127).max(-14);
             let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
             // Adding the units to the exponent field gives the encoded number. In a normal number, the units

@@ -102,9 +102,10 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     Flow::Next
 }
 
-/// Lets each lane of a row of 16 lanes read any lane of the same row (`other` is 0) or of the neighbouring
-/// row (`other` is 16). The number of the lane to read has four bits; two scalar sources hold these bits for
-/// all 16 lanes (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and `bound_ctrl`.
+/// Lets each lane read any lane of its own row of 16 lanes (`other` is 0), or of the neighbouring row
+/// (`other` is 16). Two scalar sources say which: they hold, for each of the 16 lanes of a row, the four-bit
+/// number of the lane to read (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds the modifiers `fi` and
+/// `bound_ctrl`.
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
     let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
@@ -149,8 +150,8 @@ fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
     Flow::Next
 }
 
-/// Copies a VGPR. The numbers of the two registers are relative: `source` is added to that of the source, and
-/// `destination` to that of the destination.
+/// Copies a VGPR. The numbers in the instruction are relative: `source` is added to the number of the source
+/// register, and `destination` to the number of the destination register.
 fn relative_move(cx: &mut Cx<'_>, op: &Op, source: u16, destination: u16) -> Flow {
     let moved = match op.src[0] {
         Src::V(at) => Src::V(relative(cx, at, source)),

@@ -10,8 +10,8 @@ use crate::fault::Trap;
 use crate::op::{Op, Src};
 use crate::wave::reg;
 
-/// The operand as an instruction encodes it. The next constant is the register that the emulator uses instead
-/// of it: the register holds the value while the instruction runs.
+/// The operand as an instruction encodes it. The emulator replaces it by the next constant, `VALUE`. This is
+/// a hidden register, which holds the value from LDS while the instruction runs.
 const NAMED: Src = Src::Special(isa::Reg::LDS_DIRECT.0);
 const VALUE: Src = Src::S(reg::HIDDEN_LDS_DIRECT as u8);
 

@@ -146,7 +146,7 @@ struct Shape {
 
 impl Shape {
     /// Returns where an element of the factor A or B is stored: the lane, and the index among the elements of
-    /// that lane. The element is number `k` in row `at` of A or in column `at` of B.
+    /// that lane. The element is the one with index `k` in row `at` of A, or in column `at` of B.
     fn factor(&self, per_lane: usize, at: usize, k: usize, block: usize) -> (usize, usize) {
         ((at + self.size * (block + self.blocks * (k / per_lane))) & 63, k % per_lane)
     }
@@ -221,7 +221,7 @@ fn factors(wave: &Wave, op: &Op, at: usize, negate: bool) -> [u64; 64] {
     std::array::from_fn(|lane| super::valu::lane_bits(source, lane, words) ^ sign)
 }
 
-/// Returns the lane from which the element of B is read in place of `lane`. The modifier `blgp` selects one
+/// Returns the lane whose elements of B are used in place of those of `lane`. The modifier `blgp` selects one
 /// of several permutations of the lanes.
 fn permuted(lane: usize, blgp: u8) -> usize {
     match blgp {

@@ -357,8 +357,8 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     Flow::Next
 }
 
-/// Returns the LDS location to which a lane's dword goes in a load from memory to LDS. It is M0, plus the
-/// instruction's offset, plus four times the lane number (Vega ISA, "Memory Buffer Load to LDS").
+/// Returns the LDS location to which a lane's dword goes in a load from memory to LDS. Its address is the sum
+/// of M0, the instruction's offset, and four times the lane number (Vega ISA, "Memory Buffer Load to LDS").
 pub(super) fn lds_place(cx: &Cx<'_>, op: &Op, lane: usize) -> Place {
     let base = cx.wave.sgpr[crate::wave::reg::M0] & 0xffff;
     Place::WholeLds(base.wrapping_add(op.offset as u32).wrapping_add(lane as u32 * 4))

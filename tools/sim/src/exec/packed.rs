@@ -88,9 +88,9 @@ fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
     })
 }
 
-/// Which parts of the sources each half of the result uses. The first element of an array is for the low half
-/// of the result, and the second for the high half. Each element has one bit for each source: `halves` says
-/// whether the upper half of this source is used, and `negate` whether it is negated.
+/// Which parts of the sources each half of the result uses. Both fields have two masks: the first is for the
+/// low half of the result, the second for the high half. A mask has a bit for each source. In `halves`, the
+/// bit says that the upper half of the source is used; in `negate`, that the source is negated.
 #[derive(Clone, Copy)]
 struct Select {
     halves: [u8; 2],

@@ -19,7 +19,7 @@ struct Place {
     unit: u32,
     simd: u32,
     slot: u32,
-    /// Which of the groups on the same compute unit the work-group is.
+    /// Number of the work-group among the groups that are placed on the same compute unit.
     group: u32,
 }
 

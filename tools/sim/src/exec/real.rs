@@ -147,8 +147,9 @@ impl Cx<'_> {
     }
 }
 
-/// An operation in the host's arithmetic. A NaN result is marked as doubtful, so that the exact
-/// implementation computes it again. If `FLUSH` is set, denormals in sources and results are flushed to zero.
+/// An operation in the host's arithmetic. A result that is a NaN is marked as doubtful; the exact
+/// implementation then computes it again. If `FLUSH` is set, denormals in sources and results are flushed to
+/// zero.
 struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
 
 impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
@@ -346,8 +347,8 @@ fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
     if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
 }
 
-/// Makes a handler that exists in two versions, one for IEEE mode and one without IEEE mode. `$ieee` is a
-/// constant in each version, so that the compiler can optimise both.
+/// Makes a handler that exists in two versions, one for IEEE mode and one without IEEE mode. The expression
+/// sees the mode as `$ieee`, which is a constant in each version, so that the compiler can optimise both.
 macro_rules! by_mode {
     ($cx:ident, $ieee:ident => $body:expr) => {
         if $cx.wave.ieee {

@@ -7,8 +7,8 @@ use crate::wave::Wave;
 use isa::Target;
 use isa::target::{Buffers, RangeCheck};
 
-/// Mask of the 48 bits of a base address. A computed address is reduced to these bits, because the base may
-/// be a small negative number such as -4 if VGPRs hold the pointer.
+/// Mask of the 48 bits of a base address. If VGPRs hold the pointer, the base may be a small negative number
+/// such as -4, of which the descriptor has only 48 bits. A computed address is therefore reduced to 48 bits.
 pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
 
 /// How an instruction forms the address of a buffer access.
@@ -109,8 +109,8 @@ impl Resource {
         if self.stride == 0 { self.records } else { self.records * self.stride }
     }
 
-    /// Returns the format of the buffer's elements, and the selection `DST_SEL`, which says for each
-    /// component of a loaded value which component of the element it comes from. Returns `None` if the
+    /// Returns the format of the buffer's elements, and the selection `DST_SEL`. The selection says, for each
+    /// component of a loaded value, from which component of the element it comes. Returns `None` if the
     /// descriptor has a reserved format.
     pub(crate) fn format(&self, target: &Target) -> Option<(Format, [u8; 4])> {
         let word = self.words[3];

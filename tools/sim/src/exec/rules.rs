@@ -49,7 +49,8 @@ pub(crate) fn rules(target: &Target, row: &Row) -> Rules {
 fn denormals(target: &Target, name: &str) -> Denormals {
     let extremum = ["v_min", "v_max", "v_med3"].iter().any(|start| name.starts_with(start));
     match name {
-        // On older families, MODE has no effect on these instructions.
+        // On older families, the denormal mode in MODE has no effect on minimum, maximum and median
+        // instructions.
         _ if extremum && !target.arch.emulation.extrema_obey_denormal_mode => Denormals::Keep,
         _ if name.contains("_class_") => Denormals::Keep,
         // For these instructions, the manual says that denormals are flushed (Vega ISA, V_RCP_F32 and the
@@ -58,7 +59,7 @@ fn denormals(target: &Target, name: &str) -> Denormals {
         | "v_rsq_clamp_f32" | "v_rsq_legacy_f32" | "v_sqrt_f32" | "v_exp_f32" | "v_exp_legacy_f32"
         | "v_log_f32" | "v_log_clamp_f32" | "v_log_legacy_f32" => Denormals::Flush,
         // These instructions also flush denormals between their multiplication and their addition. Their
-        // handlers therefore do all the flushing themselves, so that nothing is left to be flushed outside.
+        // handlers therefore do all the flushing themselves, and the shared code must not flush anything.
         "v_mad_f32" | "v_mac_f32" | "v_madak_f32" | "v_madmk_f32" | "v_mad_legacy_f32"
         | "v_mac_legacy_f32" | "v_mad_f16" | "v_mad_legacy_f16" | "v_mac_f16" | "v_madak_f16"
         | "v_madmk_f16" => Denormals::Keep,

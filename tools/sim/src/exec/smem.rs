@@ -82,9 +82,9 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // The clock must advance between two readings by a program. It must not advance by more than the
-            // executed instructions do: when the wave runs again, the clock is set from their number, and
-            // would otherwise go back.
+            // The clock must advance between two instructions that read it. It must not advance by more than
+            // the number of executed instructions: when the wave runs again, the clock is set from this
+            // number, and would otherwise go back.
             cx.clock += 4;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);

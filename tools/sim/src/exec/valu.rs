@@ -109,7 +109,7 @@ pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
 }
 
 /// Returns whether an instruction flushes denormals of a format to zero: first in its sources, then in its
-/// result. Some instructions do so, or do not, whatever MODE says.
+/// result. For most instructions MODE decides this; some always flush and some never do.
 #[inline(always)]
 fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
     match (format, op.rules.denormals) {
@@ -182,7 +182,7 @@ pub(crate) struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
-    /// Whether sources of this type are always read without modifiers, even if the instruction has modifiers.
+    /// Whether modifiers never apply to sources of this type, even if the instruction has modifiers.
     plain: bool,
 }
 

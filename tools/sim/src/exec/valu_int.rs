@@ -218,9 +218,10 @@ fn u24(value: u32) -> u32 {
     value & 0xff_ffff
 }
 
-/// Returns a dword of four bytes that the four bytes of the selector operand choose. Selector values 0 to 7
-/// choose a byte of `{a, b}`. The values 8 to 11 choose the sign of one of its 16-bit parts, 12 means zero,
-/// and higher values mean 0xff.
+/// Returns a dword in which each byte is chosen by the same byte of `selector`. The values 0 to 7 choose one
+/// of the eight bytes of `a` and `b`, where byte 0 is the lowest byte of `b`. The values 8 to 11 choose the
+/// sign of a 16-bit part of `a` and `b`, extended to a byte. The value 12 gives zero, and higher values give
+/// 0xff.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let both = u64::from(a) << 32 | u64::from(b);

@@ -142,8 +142,8 @@ fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src
     let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
     let offset = i64::from(op.offset) as u64;
     // Only SCRATCH and GLOBAL instructions have a scalar address. In a FLAT instruction, the source at this
-    // position may be another operand: for a load of a half, it is the destination register, whose other half
-    // keeps its value.
+    // position may be another operand. For example, a load of 16 bits has its destination register here,
+    // because one half of this register keeps its value.
     if SEGMENT == SCRATCH || SEGMENT == GLOBAL && saddr != Src::None {
         let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
         let base = base.wrapping_add(offset);

@@ -7,8 +7,8 @@
 pub(super) enum Way {
     /// LDS operations are complete for waves of the same group.
     Lds,
-    /// Memory operations, from the point of view of waves that use the same first-level cache. These waves
-    /// may rely on an operation as soon as it was issued.
+    /// Memory operations, as seen by waves that use the same first-level cache. These waves may rely on an
+    /// operation as soon as it was issued.
     Near,
     /// Memory operations are complete as seen from all waves.
     Far,

@@ -51,9 +51,9 @@ use std::sync::OnceLock;
 /// A change to a wait or an invalidation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The wait instruction waits for these counts instead of those in the code.
+    /// Weakens a wait: the wait instruction waits for these counts instead of those in the code.
     Waits(Waits),
-    /// The invalidation does nothing, so that the caches keep their lines.
+    /// Weakens an invalidation: it does nothing, so that the caches keep their lines.
     KeepCaches,
 }
 
@@ -128,10 +128,10 @@ impl Log {
         self.base.get_or_init(|| replay::Replay::new(self, None).run())
     }
 
-    /// Returns whether the instruction at a file address had no effect in the recorded run. It had no effect
-    /// if, each time a wave reached it, two conditions held: `change` would remove no wait for an operation
-    /// in flight, and it would remove no invalidation that made new knowledge effective. Returns `None` if no
-    /// wave reached the instruction.
+    /// Returns whether the instruction at a file address had no effect in the recorded run. A wait had no
+    /// effect if, each time a wave reached it, no operation was in flight for which `change` removes the
+    /// wait. An invalidation had no effect if, each time, the wave had learned of no new writes since its
+    /// last invalidation. Returns `None` if no wave reached the instruction.
     ///
     /// The function is fast, because it does not replay the log. If it returns false, [`Log::without`] gives
     /// the exact answer.

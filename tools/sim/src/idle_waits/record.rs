@@ -75,8 +75,8 @@ impl Manner {
 /// One access of an instruction to a dword.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// Number of the accessed cell, which is a dword. While the log is recorded, this is the address divided
-    /// by 4. For LDS, bit 63 of the number is set, and the number also contains the group.
+    /// Number of the accessed cell (dword). While the log is recorded, the number is a quarter of the
+    /// address. For LDS, the number also contains the group, and has bit 63 set.
     pub(super) cell: u64,
     pub(super) manner: Manner,
     /// Mask of the accessed bytes.

@@ -57,17 +57,18 @@ struct Entry {
 struct Cell {
     entries: Vec<Entry>,
     /// What the waves that wrote to this cell knew about other waves when they wrote. A wave that acquires
-    /// the cell learns the same.
+    /// the cell gets this knowledge.
     published: Knowledge,
 }
 
-/// The state of waves when they reached a wait or invalidation, over all times when a wave reached it.
+/// The state of waves when they reached a certain wait or invalidation, summed up over all times when a wave
+/// reached it.
 #[derive(Default)]
 pub(super) struct Found {
     /// For each class of wait counters, the maximum number of operations that were in flight.
     most: [usize; CLASSES],
-    /// Whether the invalidation ever had an effect. An invalidation has no effect if the wave has learned
-    /// nothing about other waves since its previous invalidation.
+    /// Whether the invalidation had an effect at least once. An invalidation has no effect if the wave has
+    /// learned nothing about other waves since its previous invalidation.
     anew: bool,
 }
 
@@ -97,8 +98,9 @@ pub(super) struct Outcome {
     pub(super) clash: Option<Clash>,
     /// Whether a wave reached the instruction that is changed.
     pub(super) reached: bool,
-    /// Whether the instruction that the change weakens did less than the original one. This is so if an
-    /// operation stayed in flight, or if an invalidation was removed that made new knowledge effective.
+    /// Whether the instruction that the change weakens did less than the original one. It did less if an
+    /// operation stayed in flight that the original wait completes, or if the original invalidation would
+    /// have had an effect.
     pub(super) under_way: bool,
     /// Whether the weakened instruction left an operation in flight that accesses memory which another wave
     /// accesses as well.
@@ -213,8 +215,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// Returns the marks of a wave: an operation number for each [`Way`], up to which other waves may rely on
-    /// the wave's operations to be complete.
+    /// Returns the marks of a wave, which are an operation number for each [`Way`] of synchronisation. Waves
+    /// that synchronise in this way may rely on the wave's operations up to this number to be complete.
     fn marks(&self, wave: usize) -> Marks {
         let actor = &self.actors[wave];
         let done = |way: Way| {
@@ -255,8 +257,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Replays a cache invalidation. Returns whether it had an effect. It has an effect if the wave has
-    /// learned something about other waves since its last invalidation.
+    /// Replays a cache invalidation. Returns whether the invalidation had an effect: it has none if the wave
+    /// has learned nothing about other waves since its last invalidation.
     fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];

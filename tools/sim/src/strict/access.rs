@@ -232,7 +232,7 @@ impl Watcher<'_> {
     }
 
     /// Returns a mask of the undefined bits in the part of a lane's data that one access stores. The part
-    /// starts at byte `at` of the data. Its size is that of the access.
+    /// starts at byte `at` of the data. It has as many bytes as the access.
     #[cold]
     fn stored_bits(&self, access: &MemAccess, at: u16) -> u32 {
         let (Some(touch), true) = (self.touch, access.lane < 64) else { return 0 };
@@ -367,7 +367,8 @@ fn ones(bytes: u32) -> u32 {
     if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
 }
 
-/// Returns the bits of the bytes that an access covers. These are 1 to 4 bytes at any offset in `words`.
+/// Extracts from `words` the bits of the bytes that an access covers. An access covers 1 to 4 bytes at any
+/// offset.
 fn get_bits(words: &[u32], access: &MemAccess) -> u32 {
     let (word, shift) = ((access.address / 4) as usize, access.address % 4 * 8);
     let low = words.get(word).copied().unwrap_or(0);

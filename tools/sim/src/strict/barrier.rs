@@ -24,7 +24,8 @@ impl Barrier {
         Barrier { began, missed: 0, place: 0 }
     }
 
-    /// Returns whether all lanes in the mask `lanes` were active at every barrier that the wave has passed.
+    /// Returns whether all lanes of the mask `lanes` were active at every barrier that the wave has passed so
+    /// far.
     pub(super) fn has_seen(&self, lanes: u64) -> bool {
         self.missed & lanes == 0
     }
@@ -50,8 +51,8 @@ impl Watcher<'_> {
     #[inline]
     pub(super) fn check_barrier(&mut self, access: &MemAccess) {
         let missed = self.group.waves[self.group.now.wave].barrier.missed;
-        // A store to scratch does not prove that its lane is still running: code that saves registers
-        // activates all lanes of the wave, and so also stores for lanes that have ended.
+        // A store to scratch does not prove that its lane is still running, so it is not reported. Code that
+        // saves registers in scratch activates all lanes of the wave, also those that have ended.
         if missed != 0 && access.lane < 64 && missed >> access.lane & 1 != 0 && access.space != Space::Scratch
         {
             self.divergent_barrier(access.lane, "goes on behind it");

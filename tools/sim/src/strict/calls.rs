@@ -119,7 +119,7 @@ struct Frame {
     callee: u32,
     /// Code position to which the function has to return.
     back: u32,
-    /// Code position to which a call that this function made has last returned.
+    /// Code position after the latest call that this function has made, once this call has returned.
     last_back: Option<u32>,
     exec: u64,
     mode: u32,
@@ -215,7 +215,7 @@ pub(super) struct Change {
 /// A position on the stack.
 #[derive(Clone, Copy)]
 struct OnStack {
-    /// Function whose stack frame contains this position. `None` for the kernel.
+    /// A byte position on the stack, given relative to the stack frame that contains it.
     callee: Option<u32>,
     offset: u32,
 }
@@ -319,9 +319,9 @@ impl Calls {
         }
     }
 
-    /// Returns whether a jump to `to` returns from one of the outermost [`OUTER`] calls. All calls inside
-    /// this call have then ended as well. In this case, removes the frames of these calls and of the
-    /// returning call, and sets the number of dropped frames (`gap`) to 0.
+    /// Handles a jump to `to` if the jump returns from one of the outermost [`OUTER`] calls. All calls inside
+    /// this call have then ended as well. The function removes the frames of all these calls, and sets the
+    /// number of dropped frames (`gap`) to 0. Returns whether the jump was such a return.
     fn leaves_gap(&mut self, to: u32) -> bool {
         let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
         self.frames.truncate(at);
@@ -339,7 +339,8 @@ impl Calls {
                 frame.forget(&mut self.kept);
             }
             // The dropped frames held the old values of registers that inner functions have written. Without
-            // these values, the returns of the outer frames cannot be checked.
+            // these values, the returns of the outer frames cannot be checked, so the values saved in the
+            // outer frames are dropped, too.
             self.frames[..OUTER].iter_mut().for_each(|frame| frame.forget(&mut self.kept));
         }
         self.frames.push(frame);
@@ -635,8 +636,8 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
-        // The frame of the returning call has already been removed from `frames`. So the call must be added
-        // here to the call chain of the report.
+        // The frame of the returning call has already been removed from `frames`. So the call is added to the
+        // call chain of the report here.
         match finding.calls.first_mut() {
             Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
             _ => {

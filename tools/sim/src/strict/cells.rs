@@ -41,21 +41,22 @@ impl Stamp {
         Stamp(bits)
     }
 
-    /// Returns the stamp with the flag for atomic accesses set if `yes`. An access counts as atomic if it is
-    /// an atomic instruction, or a load or store that bypasses the first-level cache.
+    /// Returns the stamp (record of an access) with the flag for atomic accesses set if `yes`. An access
+    /// counts as atomic if it is an atomic instruction, or a load or store that bypasses the first-level
+    /// cache.
     pub(super) fn atomic(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes))
     }
 
-    /// Returns the stamp with the flag `sync` set if `yes`. The flag says that atomics use the location, and
-    /// that the table of released knowledge therefore has an entry for it.
+    /// Returns the stamp (record of an access) with the flag `sync` set if `yes`. The flag says that atomics
+    /// use the location, and that the table of released knowledge therefore has an entry for it.
     pub(super) fn sync(self, yes: bool) -> Stamp {
         Stamp(self.0 | u64::from(yes) << 1)
     }
 
-    /// Returns the stamp with the flag for transfers set if `yes`. A transfer is a vector memory instruction
-    /// that loads to LDS or stores from LDS. It is ordered with vector memory instructions, not with LDS
-    /// instructions.
+    /// Returns the stamp (record of an access) with the flag for transfers set if `yes`. A transfer is a
+    /// vector memory instruction that loads to LDS or stores from LDS. It is ordered with vector memory
+    /// instructions, not with LDS instructions.
     pub(super) fn transfer(self, yes: bool) -> Stamp {
         Stamp(self.0 | if yes { TRANSFER } else { 0 })
     }
@@ -72,8 +73,8 @@ impl Stamp {
         self.0 & 1 != 0
     }
 
-    /// Returns the stamp of a read with a flag set if `yes`. The flag says that several lanes have read the
-    /// location in one instruction.
+    /// Returns the stamp (record) of a read with a flag set if `yes`. The flag says that several lanes have
+    /// read the location in one instruction.
     pub(super) fn by_several(self, yes: bool) -> Stamp {
         self.sync(yes)
     }
@@ -207,6 +208,7 @@ pub(super) struct LdsAtomics {
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
     /// Mask of the waves of the group that have executed an atomic on the dword that returns the old value.
+    /// Their loads and stores of the dword may be atomic, too.
     pub(super) joined: u64,
 }
 

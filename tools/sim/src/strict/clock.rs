@@ -6,9 +6,8 @@ use std::sync::Arc;
 /// Pairs of a wave number and an operation number, sorted by wave. A pair says that all operations of the
 /// wave up to the operation number are known to be complete.
 ///
-/// A wave may have a second pair, whose wave number has the bit [`PASSED_ON`] set. The operations of this
-/// pair may be incomplete: another wave of the same group has passed on what it knew of them when it
-/// released.
+/// A wave may have a second pair, whose wave number has the bit [`PASSED_ON`] set. It is for operations of
+/// the wave that another wave of the same group has passed on by a release, although they may be incomplete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
 
@@ -46,9 +45,9 @@ impl Clock {
         }
     }
 
-    /// Adds what a releasing wave knows of another wave of its own group, `wave`, for waves of other groups.
-    /// Operations of `wave` up to `done` are complete for all waves. Operations up to `seen` are complete
-    /// only as seen from the group.
+    /// Adds what a wave that releases knows about `wave`, another wave of its group. The waves that acquire
+    /// this knowledge are in other groups. Operations of `wave` up to `done` are complete for all waves.
+    /// Operations up to `seen` are complete only for waves of the group.
     pub(super) fn learn_from_mate(&mut self, wave: u32, done: u32, seen: u32) {
         self.learn(wave, done);
         if seen > done {
@@ -56,8 +55,8 @@ impl Clock {
         }
     }
 
-    /// Returns the number of the last operation of `wave` that another wave of its group has passed on. The
-    /// operation may be incomplete.
+    /// Returns the number of the last operation of `wave` that another wave of its group has passed on by a
+    /// release. The operation may be incomplete.
     pub(super) fn passed_on(&self, wave: u32) -> u32 {
         self.get(wave | PASSED_ON)
     }

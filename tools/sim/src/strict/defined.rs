@@ -47,12 +47,13 @@ pub(super) enum Origin {
     /// The program has never written the value.
     #[default]
     Unwritten,
-    /// The load at this code position has loaded the undefined value.
+    /// The value was undefined in memory, and the load at this code position has loaded it.
     Load(u32),
     /// A call has changed the register. The number is an index in `Calls::changes`, the list of all registers
     /// of the wave that calls have changed.
     Call(u32),
-    /// The instruction at this code position has read the value from a lane that was inactive.
+    /// The instruction at this code position has read the value from a lane that was inactive, so that the
+    /// value is arbitrary.
     Inactive(u32),
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn split_place(place: u32) -> (u32, u32) {
     (place >> 26, place & ((1 << 26) - 1))
 }
 
-/// The second instruction that a finding is about, besides the current instruction.
+/// The other instruction that a finding is about. A finding may be about two instructions; one of them is the
+/// current instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Elsewhere {
     pub(super) place: u32,

@@ -34,9 +34,8 @@ pub(super) struct Together {
     /// Recent changes of EXEC, oldest first. For each change, this is the number of the last memory operation
     /// before it, and the new value of EXEC.
     changes: VecDeque<(u32, u64)>,
-    /// Number of the last memory operation that was issued before or at the latest moment when all lanes of
-    /// the wave were active. Operations up to this number are ordered before all later ones, whatever their
-    /// lanes.
+    /// Number of the last memory operation at the latest moment when all lanes of the wave were active.
+    /// Operations up to this number are ordered before all later operations, whatever their lanes.
     all: u32,
     /// Number of the last atomic operation.
     atomic: u32,

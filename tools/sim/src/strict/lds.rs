@@ -99,9 +99,9 @@ impl Reads<'_> {
     }
 }
 
-/// Returns two masks of lanes, so that each address is checked only once. Each address that the instruction
-/// accesses belongs to some lane of the first mask. The second mask contains the lanes of the first mask
-/// whose address is used by further lanes: by the other lanes of the same row of 16 lanes, or by lanes of the
+/// Returns two masks of lanes, with which each address is checked only once. The first mask has at least one
+/// lane for each address that the instruction accesses. The second mask has those lanes of the first mask
+/// whose address other lanes use as well: the other lanes of the same row of 16 lanes, or lanes of the
 /// following rows.
 fn distinct(addresses: &Lanes, exec: u64) -> (u64, u64) {
     if exec != u64::MAX {

@@ -143,7 +143,7 @@ pub(crate) struct GroupShadow {
     lds_atomics: Vec<LdsAtomics>,
     /// Undefined bits of each dword of LDS.
     lds_bits: Vec<u32>,
-    /// What atomics on each dword of LDS have released: the knowledge which operations of other waves are
+    /// What atomics on each dword of LDS have released: the knowledge of which operations of other waves are
     /// complete. A wave that acquires the dword learns this.
     lds_releases: Vec<Option<Box<Handed>>>,
     /// The instruction and the wave that have last changed a dword of LDS, for the dwords that atomics use.

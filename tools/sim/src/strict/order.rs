@@ -139,7 +139,7 @@ impl Order {
         }
     }
 
-    /// Returns what a barrier tells the other waves of the group about this wave's operations.
+    /// Returns which operations of this wave the other waves of the group may rely on after a barrier.
     pub(super) fn published(&self, caches: Caches) -> Known {
         let far = self.flight.memory_done();
         // If all waves of the group use one first-level cache, the cache handles their operations in order.
@@ -190,14 +190,15 @@ impl Order {
         Known { lds, transfers, memory, far, handed: number, ..Known::default() }
     }
 
-    /// Records what the wave learns by an acquire (`handed`). `number` is the number of the load or atomic
-    /// that acquires. The knowledge becomes valid only when the wave has waited for this operation.
+    /// Records what the wave learns by an acquire. `number` is the number of the load or atomic that
+    /// acquires, and `handed` is the knowledge. The knowledge becomes valid only when the wave has waited for
+    /// the load or atomic.
     pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
         self.pending.push(Pending { number, in_lds, handed });
     }
 
-    /// Adds what the wave has learned by acquires to its knowledge, if their loads or atomics are complete.
-    /// Returns whether there was such an acquire. Must be called after each wait.
+    /// Makes the knowledge from acquires valid: adds it to what this wave knows, for each acquire whose load
+    /// or atomic is complete. Returns whether there was such an acquire. Must be called after each wait.
     pub(super) fn merge_completed_acquires(&mut self) -> bool {
         if self.pending.is_empty() {
             return false;

@@ -94,12 +94,13 @@ impl Watcher<'_> {
         write.is_sync() && write.is_atomic() && self.shared.load_use(place).polls
     }
 
-    /// Returns whether the wave of `stamp` belongs to the same group as this wave.
+    /// Returns whether the wave that made the access `stamp` belongs to the same group as this wave.
     fn is_mate(&self, stamp: Stamp) -> bool {
         self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
-    /// Returns whether this wave has executed an atomic at this address that returns the old value.
+    /// Returns whether this wave has executed an atomic at this address that returns the old value. If it
+    /// has, its loads and stores at the address may be atomic, too.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
     }
@@ -134,8 +135,9 @@ impl Watcher<'_> {
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                // Whether both stores are atomic, so that they do not conflict. The second store may release
-                // a lock; it counts as atomic if its wave has taken the lock with an atomic.
+                // Whether both stores are atomic, so that they do not conflict. A store that releases a lock
+                // counts as atomic. The second store is taken for such a store if its wave has taken the lock
+                // with an atomic.
                 let both =
                     self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
                 let awaited = self.is_mate(write) && self.polled(write, write_place);
@@ -227,9 +229,9 @@ impl Watcher<'_> {
                 self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
-                // The last write to the location was a plain store. The next atomic on the location acquires
-                // the operations that were complete before this store, so they are added to what is released
-                // there.
+                // The last write to the location was a plain store by another wave. The next atomic on the
+                // location acquires what this other wave knew when it stored, so this knowledge is added to
+                // what is released there.
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
@@ -288,8 +290,7 @@ impl Watcher<'_> {
                     self.read_of_other(access, address, write, place, glc);
                 } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
                     // The last write to the location was an atomic of this wave itself. Other waves may have
-                    // executed atomics on the location before, and this load acquires what these have
-                    // released.
+                    // released at the location before, and this load acquires what they have released.
                     self.acquire(address, write);
                 }
             }
@@ -323,9 +324,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Acquires what was released at an address, and what the wave knows that wrote the location last: which
-    /// operations of other waves are complete. The current wave may rely on this knowledge as soon as the
-    /// current load is complete.
+    /// Acquires what was released at an address. Also acquires what the wave that wrote the location last
+    /// knows: which operations of other waves are complete. The current wave may rely on this knowledge as
+    /// soon as the current load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
         let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
@@ -347,9 +348,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Adds to `handed` what wave `mate` of the same group tells with its operation `number`. `in_lds` may be
-    /// an operation number: all accesses of that wave to LDS up to this operation are then known to be
-    /// complete as well.
+    /// Adds to `handed` what the current wave learns about `mate`, a wave of the same group, by reading what
+    /// operation `number` of this wave has written. If `in_lds` is an operation number, all LDS accesses of
+    /// `mate` up to this operation are known to be complete as well.
     fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
         if mate == self.group.now.wave {
             return;
@@ -569,7 +570,8 @@ const LDS_PLACES: u64 = 1 << 63;
 /// Race checks for LDS. They are simpler than those for memory, because LDS belongs to one work-group and has
 /// no caches.
 impl Watcher<'_> {
-    /// Returns whether this wave has executed an atomic on this dword of LDS that returns the old value.
+    /// Returns whether this wave has executed an atomic on this dword of LDS that returns the old value. If
+    /// it has, its loads and stores of the dword may be atomic, too.
     fn takes_part_lds(&self, word: usize) -> bool {
         let atomics = self.group.lds_atomics.get(word);
         atomics.is_some_and(|atomics| atomics.joined >> (self.group.now.wave & 63) & 1 != 0)
@@ -635,8 +637,8 @@ impl Watcher<'_> {
         handed.local[me].merge(known);
     }
 
-    /// Adds what the wave knew that made the last plain store to the dword to what is released there. The
-    /// next atomic on the dword then acquires it.
+    /// Prepares an atomic on a dword of LDS whose last write was a plain store. Adds the knowledge of the
+    /// wave that stored to what is released at the dword, so that the atomic acquires it.
     fn publish_store_lds(&mut self, word: usize, write: Stamp) {
         if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
             && !write.is_sync()
@@ -684,7 +686,7 @@ impl Watcher<'_> {
     }
 
     /// Returns whether the wave of access `stamp` has executed an atomic on this dword of LDS that returns
-    /// the old value.
+    /// the old value. If it has, its loads and stores of the dword may be atomic, too.
     fn has_joined_lds(&self, atomics: &LdsAtomics, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| atomics.joined >> (mate & 63) & 1 != 0)

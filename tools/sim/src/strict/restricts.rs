@@ -195,8 +195,8 @@ impl Watcher<'_> {
         let mut all = lock(&restricts.accesses);
         for dword in access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4) {
             let accesses = all.entry(dword).or_default();
-            // A read conflicts only with earlier writes (kind 1). A write conflicts with earlier reads (kind
-            // 0) and writes.
+            // Kind 0 are the earlier reads, and kind 1 the earlier writes. A read conflicts only with writes;
+            // a write conflicts with both.
             for kind in if writes { 0..2 } else { 1..2 } {
                 let others = accesses[kind].through & !through;
                 let is_restricted = (others | through) & restricts.restricted != 0;

@@ -92,7 +92,7 @@ pub(crate) struct Shared {
     bases: Vec<u64>,
 }
 
-/// What atomics on a memory location have released: the knowledge which operations of other waves are
+/// What atomics on a memory location have released: the knowledge of which operations of other waves are
 /// complete. A wave that acquires the location learns this.
 #[derive(Default)]
 struct Release {
@@ -305,7 +305,8 @@ impl Shared {
         }
     }
 
-    /// Records what a wave knows about the operations of other groups. Other waves learn this from it later.
+    /// Records what a wave knows about the operations of other groups. Waves that later acquire from this
+    /// wave get this knowledge, too.
     pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
         if clock.is_empty() {
             return;
@@ -340,7 +341,8 @@ impl Shared {
         issued.is_some_and(|issued| issued.load(Ordering::Acquire) >= stamp.number())
     }
 
-    /// Returns whether the operation of `stamp` was already complete when its wave last passed a barrier.
+    /// Returns whether the operation that `stamp` records was already complete when its wave last passed a
+    /// barrier.
     pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
         let done = self.at_barrier.get(stamp.wave() as usize);
         done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())

@@ -40,7 +40,8 @@ impl Runs {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Returns each register with the index of the dword of the operand that the register holds.
+    /// Returns each register of the ranges, with its index in its range. A range holds one operand, so the
+    /// index says which dword of the operand the register holds: the first register holds dword 0.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.as_slice()
             .iter()
@@ -146,8 +147,8 @@ pub(super) struct Touch {
     pub(super) reads_scc: bool,
     pub(super) writes_scc: bool,
     pub(super) writes_exec: bool,
-    /// Whether the instruction acts on more than each active lane by itself: lanes read the values of other
-    /// lanes, or it acts on inactive lanes as well.
+    /// Whether the lanes of the instruction are not independent: lanes read the values of other lanes, or the
+    /// instruction acts on inactive lanes as well. The registers of all lanes then count as read.
     pub(super) across: bool,
     pub(super) shuffle: Shuffle,
     /// Whether the instruction is an `s_or_saveexec_b64`, and the instruction after it deactivates some of
@@ -170,9 +171,9 @@ pub(super) struct Touch {
     /// A rule that this instruction breaks by itself, whatever comes before and after it. `None` if it breaks
     /// no such rule.
     pub(super) single: Option<&'static check::EventRule>,
-    /// Number of bytes of a scalar load that is an error because it may overwrite its own address: its
-    /// destination overlaps its address registers, and after a page fault the hardware may replay only a part
-    /// of it. 0 for all other instructions.
+    /// Not 0 for a scalar load that is an error because its destination overlaps its address registers. After
+    /// a page fault, the hardware may replay a part of this load, with an address that the first part has
+    /// overwritten. The value is the number of bytes that the instruction loads.
     pub(super) own_address: u8,
     /// Whether the instruction writes FLAT_SCRATCH with `s_setreg`, on a processor where FLAT_SCRATCH is not
     /// an SGPR.

@@ -49,9 +49,8 @@ impl Watcher<'_> {
     }
 
     /// Returns whether the current instruction sees the data that an earlier instruction at code position
-    /// `place` wrote. There are three cases in which it does: a vector store wrote the data; the data of a
-    /// scalar store has been written back; or the same wave reads the data through the scalar cache
-    /// (`by_scalar`).
+    /// `place` wrote. It sees the data of every vector store. It sees the data of a scalar store if the data
+    /// has been written back, or if the same wave reads it through the scalar cache (`by_scalar`).
     pub(super) fn is_written_back(&self, write: Stamp, place: u32, by_scalar: bool) -> bool {
         let (range, pc) = split_place(place);
         let touch = self.shared.touch(range, pc);

@@ -100,8 +100,8 @@ impl Info {
             return Info::local();
         };
         // A tied destination is a register that the instruction also reads: a `d16` load, for example, keeps
-        // one half of its register. The data is merged into the register when it arrives, so the old value is
-        // not copied at issue.
+        // one half of its register. When the loaded data arrives, it is merged into the register, so the old
+        // value is not copied at issue.
         let mut tied = Vec::new();
         inst.for_each_reg(|role, operand| {
             if let (Role::DefUse, Operand::Reg(range)) = (role, operand) {

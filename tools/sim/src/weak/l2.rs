@@ -28,7 +28,7 @@ pub struct Range {
     pub start: DevicePtr,
     /// Length.
     pub bytes: u64,
-    /// The agent whose memory this is; `None` for memory of the host.
+    /// The agent whose local memory contains the range; `None` for memory of the host.
     pub home: Option<u32>,
     /// Grain.
     pub grain: Grain,
@@ -128,8 +128,8 @@ impl Machine<'_> {
         self.write_back(state, agent, late);
     }
 
-    /// Returns the lines of an agent's L2 for which an eviction can make a difference. A clean RW line is
-    /// left out, because it equals memory.
+    /// Returns the lines of an agent's L2 for which an eviction can make a difference. A read-write line
+    /// without dirty dwords is left out, because it has the same contents as memory.
     pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
         let l2 = &state.l2[agent as usize];
         l2.lines().into_iter().filter(move |&line| l2.is_dirty(line) || self.mtype(line, agent) == Mtype::Nc)

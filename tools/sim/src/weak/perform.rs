@@ -72,8 +72,8 @@ impl Machine<'_> {
     }
 
     /// Returns the stores that must be performed before the first request in the queue. Only a write-back of
-    /// the scalar cache has such stores: the older scalar stores of the wave. They come first because
-    /// compilers put no wait between scalar stores and the write-back.
+    /// the scalar cache has such stores: the older scalar stores of the wave. The model performs them first,
+    /// because compilers put no wait between scalar stores and the write-back.
     fn stores_before(&self, state: &State, key: Key) -> Vec<Key> {
         let Key::Scalar { actor, serial } = key else { return Vec::new() };
         let wave = &state.actors[actor as usize];

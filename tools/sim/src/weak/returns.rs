@@ -20,7 +20,7 @@ impl Machine<'_> {
         let mut pending = state.actors[at].pending.remove(index);
         let loads = pending.slots.iter().any(|slot| slot.access.kind == Access::Read);
         let mut results = if pending.ready || !loads {
-            // The handler need not run again for a store, because the store has already taken effect.
+            // A store has already taken effect, so its handler need not run again.
             pending.results.clone()
         } else {
             let mut serve = Serve { slots: pending.slots.iter() };

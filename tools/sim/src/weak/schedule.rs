@@ -105,7 +105,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Outcome {
     });
     (0..places).for_each(|place| run.note_traps(place));
     run.stats.add(&run.counts, 0);
-    // Each call of `add` counts one ended group, but here no group has ended.
+    // `add` also counts one ended group at each call, but here no group has ended.
     run.stats.groups -= 1;
     let debug_trap = run.debug_trap.map(|(_, location)| location);
     Outcome { result: result.map(|()| run.stats), reports: Vec::new(), debug_trap }

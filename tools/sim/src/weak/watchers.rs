@@ -66,8 +66,8 @@ impl Watch for Serve<'_> {
     }
 
     fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
-        // Stores to memory have already been performed. Only the access to LDS is still to be done, which
-        // writes the loaded data to LDS.
+        // A store to memory was performed before, so it is kept from memory here. An access to LDS writes the
+        // loaded data of a load to LDS, so it still has to be done.
         Ok(access.space == Space::Global)
     }
 
