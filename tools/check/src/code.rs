@@ -15,14 +15,14 @@ pub struct Code {
     /// Hazard rules of the processor, sorted by the role of their first instruction. A role is what an
     /// instruction does in a hazard, such as "VALU writes a VGPR".
     rules: Vec<&'static Rule>,
-    /// For each role that a first instruction can have, where its rules are in `rules`: the begin and the end
-    /// of a range of indices.
+    /// For each role of a first instruction, the range of its rules in the list `rules`, as the index of the
+    /// first rule and the index after the last.
     after: [(u8, u8); 64],
     /// For each role that a first instruction can have, the number of wait states after which an instruction
     /// with this role causes no hazard any more.
     reach: [u8; 64],
-    /// For each role that a second instruction can have, a mask of the roles of first instructions that cause
-    /// a hazard with it.
+    /// For each role that the second instruction of a hazard can have, a mask of the roles of first
+    /// instructions that cause a hazard with this role.
     feared: [u64; 64],
     /// Rules about instructions that are wrong by themselves, as far as they apply to the processor.
     singles: Vec<&'static illegal_insts::Row>,
@@ -36,8 +36,8 @@ pub struct Code {
     pub(crate) has: rdna::Has,
     /// Whether the program has loads to LDS or stores from LDS.
     pub(crate) has_transfers: bool,
-    /// Whether vector memory instructions form clauses that the hardware may replay after a page fault
-    /// (XNACK).
+    /// Whether vector memory instructions form clauses, which are sequences that the hardware may replay
+    /// after a page fault (XNACK).
     pub(crate) vector_clauses: bool,
     /// Whether the hardware may replay memory instructions after a page fault (XNACK). `Any` means that the
     /// target id leaves this open.

@@ -63,8 +63,8 @@ impl Facts {
         Facts { holds: (self.holds ^ conditions) & self.known, ..self }
     }
 
-    /// Returns the union of two sets of facts. A condition that is known in both sets counts as true if one
-    /// of them says that it is true.
+    /// Returns the union of two sets of facts. If both sets know a condition, the condition is true in the
+    /// result if one of the sets says that it is true.
     fn and_also(self, other: Facts) -> Facts {
         Facts { known: self.known | other.known, holds: self.holds | other.holds }
     }
@@ -78,14 +78,14 @@ impl Facts {
 /// The condition that a branch tests, in several forms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Test {
-    /// Number of the condition as an expression with the registers at the beginning of the block. The second
-    /// value says whether the branch is taken if the condition is true (or if it is false).
+    /// The condition with the registers as they are at the beginning of the block: the number of the
+    /// condition, and whether the branch is taken if the condition is true (or if it is false).
     condition: Option<(u8, bool)>,
-    /// Number of the condition as an expression with the registers at the end of the block. The second value
-    /// says whether the branch is taken if the condition is true (or if it is false).
+    /// The condition with the registers as they are at the end of the block: the number of the condition, and
+    /// whether the branch is taken if the condition is true (or if it is false).
     behind: Option<(u8, bool)>,
-    /// Number of the condition "the flag is set". The second value says whether the branch is taken if the
-    /// flag is set (or if it is clear). Later branches that test the same flag again use this condition.
+    /// The condition "the flag is set": its number, and whether the branch is taken if the flag is set (or if
+    /// it is clear). Later branches that test the same flag again use this condition.
     flag: Option<(u8, bool)>,
     /// Mask of the conditions that may decide this condition.
     needs: u64,
@@ -299,8 +299,8 @@ impl<'a> Conditions<'a> {
         self.finder.as_ref()?.value_at(node, Some(value)).map(|value| value != 0)
     }
 
-    /// Finds, for each condition that a branch tests, the other conditions that may decide it. A block that
-    /// itself changes the register of the condition, as a loop that counts does, has none.
+    /// Finds, for each condition that a branch tests, the other conditions that may decide it. There are none
+    /// if the block of the branch itself changes the register of the condition, as a loop that counts does.
     fn find_needs(&mut self) {
         let block_of = |end: Site, ends: &[(Site, Site)]| {
             let block = ends.binary_search_by_key(&end, |(_, end)| *end).ok()?;
@@ -449,8 +449,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the condition in the mask `some` that is tested last: the next test is farthest from the
-    /// beginning of the block. The result is a mask with one bit.
+    /// Returns, as a mask with one bit, the condition in the mask `some` that is tested last. This is the
+    /// condition whose next test is farthest from the beginning of the block.
     pub(crate) fn farthest(&self, program: &Program, block: Site, some: u64) -> Option<u64> {
         let distances = self.distances.get_or_init(|| self.distances(program));
         let far = |number: &usize| distances.get(&block).map_or(0, |far| far[*number]);

@@ -42,11 +42,11 @@ pub enum Class {
     Vector,
     /// Stores, and atomics without a result, on GFX10.
     VectorStore,
-    /// A flat access before GFX10 in its first class, which `vmcnt` counts. The access may go to memory or to
-    /// LDS, so `lgkmcnt` counts it in a second class.
+    /// A flat access before GFX10, as `vmcnt` counts it. Because the access may go to memory or to LDS,
+    /// `lgkmcnt` counts it as well, in the class [`Class::FlatLds`].
     FlatVector,
-    /// A flat access before GFX10 in its second class, which `lgkmcnt` counts. The access may go to memory or
-    /// to LDS, so `vmcnt` counts it in another class.
+    /// A flat access before GFX10, as `lgkmcnt` counts it. Because the access may go to memory or to LDS,
+    /// `vmcnt` counts it as well, in the class [`Class::FlatVector`].
     FlatLds,
     /// LDS.
     Lds,
@@ -142,11 +142,11 @@ pub enum FlatPath {
 /// The classes to which an instruction's operations belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Classes that decide when the result of the operation is there. The destination registers are written
-    /// when the operation is complete in all these classes.
+    /// Classes that decide when the operation has written its destination registers. It has written them when
+    /// it is complete in all these classes.
     pub done: [Option<Class>; 2],
-    /// Class that decides when the sources of the operation have been read. They have been read when the
-    /// operation is complete in this class.
+    /// Class that decides when the operation has read its source registers. It has read them when it is
+    /// complete in this class.
     pub read: Option<Class>,
 }
 

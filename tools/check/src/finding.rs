@@ -55,10 +55,11 @@ impl Level {
 pub enum Hope {
     /// No reason.
     None,
-    /// So many operations were issued after this one that the counter is at its maximum. If the hardware
-    /// stalls operations that it cannot count, this operation must be complete.
+    /// So many operations were issued after the operation that the counter is at its maximum. The operation
+    /// must be complete if the hardware stalls operations that it cannot count any more.
     Limit,
-    /// Two counters count the operation, and the code waits for one of them.
+    /// Two counters count the operation. The code waits for only one of them, and this wait may have
+    /// completed it.
     OtherCounter,
     /// The operation is a flat access. The wait would be sufficient if flat accesses completed in the order
     /// of their issue.

@@ -137,8 +137,9 @@ impl Functions {
         self.owners.get(&site).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Returns whether an instruction may run during a call of the function that begins at `entry`: it is in
-    /// this function, or in a function that this function calls directly or indirectly.
+    /// Returns whether the instruction at `site` may run during a call of the function that begins at
+    /// `entry`. It may if it is in this function, or in a function that this function calls directly or
+    /// indirectly.
     pub(crate) fn gets_to(&self, entry: Site, site: Site) -> bool {
         self.reached.get(&entry).is_none_or(|reached| reached.contains(&self.number(site)))
     }

@@ -212,7 +212,7 @@ pub struct Rule {
 /// The processors that have a hazard.
 #[derive(Clone, Copy, Debug)]
 pub struct Processors {
-    /// The hazard. A processor of a family that has the hazard is in the set.
+    /// The hazard that a processor must have to be in the set.
     hazard: KnownHazards,
     /// Features that a processor needs, too.
     requires: Feature,

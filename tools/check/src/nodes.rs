@@ -29,8 +29,8 @@ pub(crate) struct Tested {
 pub(crate) enum Node {
     Register(Reg, u8),
     Constant(Operand),
-    /// The result of an instruction. The third field says in which register the result is: it is the code of
-    /// this register, or 0 for the first operand.
+    /// The result of an instruction. The third field says which of the results this is: the register code of
+    /// a flag that the instruction writes, or 0 for the first operand.
     Computed(Opcode, Mods, u16, SmallVec<[u32; 4]>),
 }
 
@@ -291,8 +291,8 @@ impl<'a> Finder<'a> {
         }
         let which = match ops[0] == Operand::Reg(registers) {
             true => 0,
-            // A part of the result has no node, because only the whole result is known. Flags have one: an
-            // instruction writes them in addition to its result.
+            // If only a part of the result is wanted, there is no node, because only the whole result is
+            // known. A flag that the instruction writes in addition to its result has a node.
             false if registers.first == Reg::SCC || registers.first.0 >= Reg::VCC.0 => registers.first.0,
             false => return None,
         };

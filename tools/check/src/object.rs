@@ -276,7 +276,8 @@ impl<'a, 'data> Entries<'a, 'data> {
         self.sections().into_iter().filter_map(|(index, wave32)| self.part(index, wave32)).collect()
     }
 
-    /// Returns the sections with code, each twice: once for each wave size.
+    /// Returns the sections with code. Each is in the list twice, once for each wave size, because kernels of
+    /// both wave sizes may be in one section.
     fn sections(&self) -> Vec<(usize, bool)> {
         let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
         let mut budget = self.object.file_size;
@@ -409,8 +410,9 @@ impl Entries<'_, '_> {
         for table in &self.object.relocation_tables {
             let symbols = self.object.symbols_of(table.symbols);
             for record in &table.records {
-                // A distance between two places of the same section is evaluated when the code is read. Its
-                // relocation does not use the function as a value, so it is skipped here.
+                // The distance to a place of the same section. `link_in_section` has already filled it in,
+                // and the reader of the code follows it. The relocation alone does not show that the function
+                // is used as a value, so it is skipped here.
                 if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
                     continue;
                 }

@@ -295,8 +295,9 @@ fn place_tables(
     }
     let mut unknown = Vec::new();
     for (site, table) in tables {
-        // A jump to an instruction after the bound would skip the bound. If there is such a jump, the table
-        // cannot be relied on.
+        // The bound is the instruction that limits the index of the table. A jump to an instruction after the
+        // bound would skip it, so that the index is not limited. If there is such a jump, the table cannot be
+        // relied on.
         let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
         if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
             unknown.push((insts[site].address, Unknown::IndirectBranch));

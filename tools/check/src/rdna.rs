@@ -496,8 +496,8 @@ fn spoilt(code: &Code, members: &[Site], site: Site) -> Option<(Site, Option<Reg
         Some((member, registers))
     });
     let own = || Some((load, common(&effects.reads_at_issue, &effects.writes)?));
-    // An earlier member of the clause may overwrite its own source or that of another member. This was no
-    // hazard as long as that member, a load, was the first of the clause.
+    // A load among the members may overwrite its own source or that of another member. When this load was
+    // issued, the clause had no other load, so this was no hazard yet. The further member makes it one.
     let theirs = || {
         let written = members.iter().fold(RegSet::EMPTY, |all, member| all.or(&code.effects(*member).writes));
         let mut members = members.iter().rev();

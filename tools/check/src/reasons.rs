@@ -24,7 +24,8 @@ pub enum Reason {
         /// The operation that the wait completes. [`CALLER`] stands for all operations that the caller of the
         /// function had in flight.
         first: Site,
-        /// Registers that the operation writes or reads, and with which it is done after the wait.
+        /// Registers that the operation writes or reads. After the wait, it has certainly written or read
+        /// them.
         registers: Option<RegRange>,
         /// The first instruction after the wait that uses or defines one of the registers. `None` if there is
         /// no such instruction near the wait.

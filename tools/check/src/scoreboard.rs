@@ -52,8 +52,8 @@ enum Holds {
 struct Operation {
     site: Site,
     holds: Holds,
-    /// Tickets of the operation, one for each class that counts it. The operation is complete when it is
-    /// complete in all these classes.
+    /// Tickets of the operation: for each class that counts it, its number among the operations of this
+    /// class. The operation is complete when it is complete in all these classes.
     tickets: [Option<Ticket>; 2],
     /// Whether the waits so far would complete the operation in the class of its first ticket if this class
     /// completed in the order of issue. This is also true if the operation is complete in this class.
@@ -508,9 +508,9 @@ impl Scoreboard {
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
         }
-        // On GFX10 a flat instruction increments two counters, and both complete in order. This is so even if
-        // the instruction is known to access only one kind of memory. So it takes a ticket in the class of
-        // the other counter as well, which makes the older operations there older by one.
+        // On GFX10 a flat instruction increments two counters, even if it is known to access only one kind of
+        // memory. Both counters complete in order. The instruction therefore takes a ticket in the class of
+        // the other counter as well. This increases the age of the older operations there by one.
         let others = effects.classes.done.into_iter().flatten();
         for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
             self.ticket(class);
@@ -684,8 +684,7 @@ impl Scoreboard {
     /// Joins the state of another path to the same program point into this state. Returns whether this state
     /// has changed.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        // An instruction counts as one of the current function if it does so on at least one of the two
-        // paths.
+        // An instruction belongs to the current function if it does on at least one of the two paths.
         let (ours, theirs) = (self.events.sites(), other.events.sites());
         let near =
             |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);

@@ -188,8 +188,8 @@ impl<'a> Solver<'a> {
         let mut budget = 1_000_000 + 64 * program.insts.len();
         while let Some((site, number)) = solver.open.pop_front().or_else(|| solver.missed(roots)) {
             let head = solver.heads.get_mut(&site);
-            // The variant may not exist any more, because variants of the block have been joined since its
-            // index was put on the work list.
+            // The variant (group of paths to the block) may not exist any more, because variants of the block
+            // have been joined since its index was put on the work list.
             let open = head.and_then(|head| head.variants.get_mut(number)).filter(|variant| variant.is_open);
             let Some(variant) = open else { continue };
             variant.is_open = false;
@@ -302,8 +302,8 @@ impl<'a> Solver<'a> {
         next.into_iter().for_each(|next| self.reach(next, &state, Facts::default()));
     }
 
-    /// Visits each block once for each of its variants, in the order of addresses. Calls `before` with each
-    /// instruction and the state before it.
+    /// Visits each block once for each of its variants (groups of paths to the block), in the order of
+    /// addresses. Calls `before` with each instruction and the state before it.
     pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.sort();
@@ -336,8 +336,9 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Joins variants of a block until there are no more than the limit. Each step chooses the condition
-    /// whose next test is farthest from the block, and no longer keeps paths apart by this condition.
+    /// Joins variants of a block (groups of paths to the block) until there are no more than the limit. Each
+    /// step chooses the condition whose next test is farthest from the block, and no longer keeps paths apart
+    /// by this condition.
     fn take_together(&mut self, site: Site) {
         let Some(head) = self.heads.get_mut(&site) else { return };
         while head.variants.len() > MOST_VARIANTS {

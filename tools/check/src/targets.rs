@@ -116,8 +116,8 @@ impl Known {
         Some(self.number(low + 1)? << 32 | self.number(low)?)
     }
 
-    /// Returns the value of an operand of `dwords` dwords, if it is known. `literal` says whether the literal
-    /// in the instruction is final, or a linker will still change it.
+    /// Returns the value of an operand of `dwords` dwords, if it is known. `literal` is false if a linker
+    /// will still change the literal of the instruction. The value of the literal is then not known.
     fn operand(&self, operand: Operand, dwords: u8, literal: bool) -> Option<u64> {
         match (operand, dwords) {
             (Operand::Reg(range), _) if !is_followed(range.first) => None,
@@ -187,9 +187,9 @@ impl Known {
         if found.is_empty() || is_used() { found } else { SmallVec::new() }
     }
 
-    /// Updates the state for an instruction. `next` is the address after the instruction. `literal` says
-    /// whether the literal in the instruction is final. If the instruction is a call, `changed` has the
-    /// registers that the called function may change, if these are known.
+    /// Updates the state for an instruction. `next` is the address after the instruction. `literal` is false
+    /// if a linker will still change the literal of the instruction. If the instruction is a call, `changed`
+    /// has the registers that the called function may change, if these are known.
     pub(crate) fn step(
         &mut self,
         target: &Target,
@@ -320,7 +320,7 @@ pub(crate) fn is_vector(target: &Target, inst: &MachInst) -> bool {
     !writes_scalars
 }
 
-/// Returns whether the values of a register are tracked. They are for scalar registers and SCC.
+/// Returns whether the values of a register are tracked. Only scalar registers and SCC are.
 fn is_followed(reg: Reg) -> bool {
     let key = Key::from(reg.0);
     key < SCALARS && key != NULL || key == SCC
@@ -368,7 +368,7 @@ fn register(key: Key) -> Reg {
 }
 
 /// Returns whether a location keeps its value across a call of an unknown function. The registers of the
-/// return address do not keep theirs, because the call itself writes them.
+/// return address do not keep their values, because the call itself writes them.
 fn survives(key: Key) -> bool {
     let facts = column(Convention::Today);
     let (ranges, register) = match key.checked_sub(LANES) {

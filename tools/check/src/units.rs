@@ -95,8 +95,8 @@ impl<'a> Units<'a> {
         for (number, result) in alone.into_iter().enumerate() {
             let members = &members[&groups.first(number)];
             match result {
-                // A function that code of other units reaches is checked together with these units, so its
-                // own result is dropped.
+                // If code of other units reaches this function, the function is checked together with these
+                // units. The result of its separate check is dropped.
                 Some(result) if members.len() == 1 => results.push((number, result)),
                 _ if members[0] == number => together.push(members),
                 _ => {}
