@@ -51,7 +51,7 @@ pub fn run(
     let (path, tolerance) =
         sim::args::split_tolerance(other).map_err(|why| Failure::Usage(format!("`--compare`: {why}")))?;
     let second = Loaded::new(Path::new(path), args)?;
-    // The kernel of the other program is the kernel with the same name. If there is none, it is the only
+    // The other program runs the kernel with the same name. If it has no such kernel, it runs its only
     // kernel.
     let same = second.object.kernel(&launch.kernel.name).map(|kernel| kernel.name.clone());
     let args = &RunArgs { kernel: same, ..args.clone() };

@@ -168,8 +168,8 @@ pub fn set_again(server: &mut Server, session: &Session) {
     server.points.groups = groups;
 }
 
-/// Result of setting a breakpoint: the first address at which it was set. If it could not be set at another
-/// address, also this address with the reason.
+/// Result of setting a breakpoint, which may have several addresses. It has the first address at which the
+/// breakpoint was set, and an address at which it could not be set, with the reason.
 struct Set {
     address: u64,
     left_out: Option<(u64, String)>,
