@@ -11,8 +11,8 @@ pub struct ArrivalFilter {
     ignored: IgnoreCount,
 }
 
-/// Which arrivals are ignored, that is, do not stop the dispatch: the first `count` arrivals after
-/// instruction number `after`. `seen` of these arrivals have happened. The instructions of a dispatch are
+/// Which arrivals are ignored, so that they do not stop the dispatch. These are the first `count` arrivals
+/// after instruction number `after`; `seen` of them have happened so far. The instructions of a dispatch are
 /// numbered in the order of their execution, so the same arrivals are ignored when the dispatch is run again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct IgnoreCount {

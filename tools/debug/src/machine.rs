@@ -52,7 +52,8 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Calls `look` with the values that registers had on entry to the function.
+    /// Calls the function `look` with a state in which registers have the values that they had on entry to
+    /// the debugged function.
     fn with_entry_state<T>(
         &self,
         look: impl FnOnce(&EntryState<'_>) -> Result<T, Reason>,
@@ -159,8 +160,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Calls `ask` with a frame that has only registers and memory, without debug information. Records that
-    /// the result depends on what `ask` has read.
+    /// Calls the function `ask` with a frame that has only registers and memory, without debug information,
+    /// and returns its result. Records what `ask` has read, because the result depends on it.
     fn of_registers<T>(&self, ask: impl FnOnce(&Frame<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
         let registers = Frame::registers_of(self.at, self.lane);
         let found = ask(&registers);

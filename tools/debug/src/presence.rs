@@ -77,10 +77,11 @@ impl Presence {
         self.active & self.own
     }
 
-    /// Returns the lanes that arrive at a breakpoint with the instruction at `address`. `places` are the
-    /// addresses of the breakpoint. If the instruction is at one of these addresses, all lanes that execute
-    /// the current source line arrive. If the wave has already passed one of the addresses in the code of
-    /// this line, only the lanes arrive that begin to execute the line with this instruction.
+    /// Returns the mask of the lanes that arrive at a breakpoint with the instruction at `address`. `places`
+    /// are the addresses of the breakpoint. There are two cases. If the instruction is at one of these
+    /// addresses, all lanes that execute the current source line arrive. If the wave has passed one of the
+    /// addresses before in the code of this line, further lanes may arrive later: those that begin to execute
+    /// the line with this instruction.
     pub(crate) fn arriving(&self, places: &[u64], address: u64) -> u64 {
         if places.contains(&address) {
             return self.participating_lanes();

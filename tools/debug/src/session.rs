@@ -421,10 +421,10 @@ impl State {
     }
 }
 
-/// Returns whether the second position, which a step has reached, is past the first, where the step began. It
-/// is past the first if it is at a later line of the same function, or in a function into which the first
-/// position's function is inlined. A position consists of a line and the number of inlined functions around
-/// it.
+/// Returns whether a step has reached a position past the position at which it began. The first argument is
+/// the position at the beginning, and the second the position that the step has reached. The second is past
+/// the first if it is at a later line of the same function, or in a function into which this function is
+/// inlined. A position consists of a line and the number of inlined functions around it.
 fn is_past((from, inlined): (Option<Line>, usize), (line, around): (Option<Line>, usize)) -> bool {
     match (from, line) {
         (Some(from), Some(line)) if around == inlined => line.file == from.file && line.line > from.line,
@@ -511,9 +511,10 @@ impl Session {
         again
     }
 
-    /// Returns whether the front end may be called at the end of a dispatch. The dispatch must have ended by
-    /// itself. The front end is not called again after [`Action::Detach`], or if it was already called where
-    /// the dispatch failed.
+    /// Returns whether the front end may be called at the end of a dispatch, after at least one instruction.
+    /// It is not called if the dispatch was to run to its end without stopping, as after [`Action::Detach`].
+    /// Nor is it called if it was already called at the last instruction, for example because the dispatch
+    /// failed there.
     pub fn may_stay(&self) -> bool {
         let state = &self.inner().state;
         let has_been_heard = state.failed == Some(state.ordinal) || matches!(state.want, Want::Last(_));

@@ -6,10 +6,10 @@ use crate::program::Program;
 use dwarf::{Bank, Caller, Machine, Reason, Register, ReturnAddress, Rule};
 use sim::Stopped;
 
-/// Checks the call frame information for one call and returns a description of each error. Registers that the
-/// information does not describe are not checked. `callee` is the wave at the current instruction of the
-/// called function. `caller` is the same wave with the registers that it had at the call. `back` is the
-/// address in the object file to which the called function returns.
+/// Checks the call frame information for one call, and returns a description of each register for which it
+/// gives a wrong value. Registers that the information does not describe are not checked. `callee` is the
+/// wave at the current instruction of the called function. `caller` is the same wave with the registers that
+/// it had at the call. `back` is the address in the object file to which the called function returns.
 pub(crate) fn misled(
     program: &Program,
     callee: &Stopped<'_>,

@@ -44,9 +44,9 @@ pub(crate) struct Call {
     pub registers: Option<Arc<Registers>>,
 }
 
-/// An instruction with which a wave entered another source line, or with which parked lanes that have become
-/// active did. `ordinal` is the number of the instruction in the order of execution, `depth` the depth of the
-/// call stack.
+/// An instruction with which a wave entered another source line. Parked lanes that become active at the
+/// instruction also count as entering its line. `ordinal` is the number of the instruction in the order of
+/// execution, `depth` the depth of the call stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineChange {
     pub ordinal: u64,
