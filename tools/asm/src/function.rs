@@ -57,8 +57,9 @@ impl Assembler {
     }
 
     /// Returns how many SGPRs follow after the numbered SGPRs, for VCC, FLAT_SCRATCH and XNACK_MASK. `uses`
-    /// says which of these are used. For each of them, a number is given that includes the registers before
-    /// it, so the result is the largest of the numbers that apply.
+    /// says which of these three are used. They lie in this order behind each other, so the processor's
+    /// number for one of them includes those before it. The result is therefore the largest number of those
+    /// that are used.
     fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
         // Without a processor, LLVM counts as for its first processor.
         let facts = &self.settings.target.unwrap_or(&PROCESSORS[0]).arch.descriptor;

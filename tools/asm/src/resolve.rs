@@ -166,8 +166,9 @@ impl Assembler {
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
         }
-        // A branch over exactly 63 dwords needs a nop (gfx101x). If it has a nop already, the distance is 63
-        // even so, because an alignment after the nop has become smaller. Such a branch cannot be corrected.
+        // A branch over exactly 63 dwords needs a nop (gfx101x). If a nop was already inserted after the
+        // branch, and the distance is 63 nevertheless, the nop has only made the padding of an alignment
+        // smaller. Such a branch cannot be corrected.
         let is_wrong = distance / 4 == 63 && plus.is_some() && !self.padded_branches.contains(&number);
         if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
             self.wrong_branches.push(number);

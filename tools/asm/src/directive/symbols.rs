@@ -10,7 +10,8 @@ use std::ops::Range;
 
 pub(crate) use objwriter::elf as sym;
 
-/// The number of a symbol type, and also of a symbol binding, in a GNU extension of ELF.
+/// In a GNU extension of ELF, 10 is the number of a symbol type. The same number is also used for a symbol
+/// binding of this extension.
 const STT_GNU_IFUNC: u8 = 10;
 const STB_GNU_UNIQUE: u8 = 10;
 const UNIQUE: &str = "gnu_unique_object";
@@ -198,7 +199,8 @@ impl Assembler {
         let size = self.absolute(cur)?;
         let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
         let room = self.settings.target.map_or(0x1_0000, |target| {
-            // A work-group may use the LDS of both compute units of a work-group processor.
+            // The LDS that a work-group may use. In WGP mode, this includes the LDS of both compute units of
+            // a work-group processor.
             let units = if target.arch.device.workgroup_processors { 2 } else { 1 };
             units * i64::from(target.max_lds_per_group)
         });

@@ -90,7 +90,7 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
             let half = half_bits(value)?;
             Ok(inline_half(half).map_or(Operand::Literal(u32::from(half)), Operand::Inline))
         }
-        // All other operands get a 32-bit float. Operands that are 16-bit integers are among them.
+        // All operands of other types get a 32-bit float, even operands that are 16-bit integers.
         _ => Ok(Operand::f32(single_bits(value)?)),
     }
 }

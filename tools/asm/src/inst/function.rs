@@ -344,8 +344,9 @@ pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
             bits
         }
         "BITMASK_PERM" => bit_mask(cur)?,
-        // In these modes, the hardware computes the source lane from bits 4:0 of the lane number: it ANDs
-        // them with a mask, ORs the result with a second mask, and XORs that with a third mask.
+        // The remaining modes are masks for bits 4:0 of the lane number. To get the source lane, the hardware
+        // ANDs these bits with a first mask, ORs the result with a second mask, and XORs that with a third
+        // mask.
         "BROADCAST" => {
             let group = power_of_two(asm, cur, 2, 32)?;
             cur.expect(b',')?;

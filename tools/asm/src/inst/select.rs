@@ -57,9 +57,9 @@ pub(super) fn select(
     Err(describe(known, best, asked, name, span))
 }
 
-/// Returns the encoding forms to try, shortest first. SDWA comes last, as in LLVM. Without any request for it
-/// in the source, SDWA still matches lines that no other form matches: those with `sext`, and on GFX10 lines
-/// such as `v_cndmask_b32 v1, 0, 1`, in which the mask is omitted.
+/// Returns the encoding forms to try, shortest first. SDWA comes last, as in LLVM. SDWA is tried even if
+/// nothing in the source requests it, because some lines match no other form. These are lines with `sext`,
+/// and on GFX10 lines such as `v_cndmask_b32 v1, 0, 1`, in which the mask is omitted.
 fn forms(
     target: &'static isa::Target,
     op: Opcode,
@@ -232,9 +232,9 @@ fn absent(
 }
 
 /// Returns whether the text may omit a lane mask, which is then VCC. On GFX10, this is possible in all short
-/// forms; if an instruction has two masks, both or none are omitted. On other generations, comparisons and
-/// selections may omit it. On GFX9, so may additions that write a carry, which have a name of their own there
-/// (`v_add_co_u32`).
+/// forms. If an instruction of GFX10 has two masks, both or none are omitted. On other generations,
+/// comparisons and selections may omit the mask. On GFX9, additions that write a carry may omit it as well,
+/// because they have a name of their own there (`v_add_co_u32`).
 fn implies_mask(known: &Instructions, row: &Row, form: Form, given: Option<&Arg>) -> bool {
     let target = known.target;
     let is_mask =
@@ -455,7 +455,8 @@ fn modifiers(
         return Err("the instruction does not take op_sel here");
     }
     if let Some(bits) = written.op_sel {
-        // The last bit of `op_sel` is that of the destination, whatever the number of sources is.
+        // `op_sel` has a bit for each source, and may have one more bit at the end. This last bit is that of
+        // the destination, whatever the number of sources is.
         let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
         let destination = bits.count > sources.count && bits.bits >> sources.count & 1 != 0;
         if bits.count > sources.count + 1 {
