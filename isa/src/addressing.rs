@@ -92,8 +92,8 @@ pub struct Addressing {
     /// Whether the address register of an LDS instruction may be negative. The sum of the register and the
     /// offset must not be negative in any case.
     pub lds_negative_base: bool,
-    /// Whether LDS instructions compare their address with a limit in M0. If they do, M0 must be set before
-    /// the first LDS access.
+    /// Whether LDS instructions compare their address with a limit in M0. If they do, code must set M0 before
+    /// its first LDS access.
     pub lds_needs_m0: bool,
     /// Whether the hardware checks the range of a scratch address before it adds the offset. If it does, the
     /// address without the offset must not be negative.

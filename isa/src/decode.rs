@@ -344,8 +344,8 @@ impl Reader {
             Slot::SdwaMask => match self.get(SDWA_SD) {
                 0 => Operand::regs(Reg::VCC, width),
                 _ => match self.scalar(SDWA_SDST, width)? {
-                    // If the mask is VCC, an assembler would choose the encoding that implies VCC, so these
-                    // words are refused.
+                    // Here the words name VCC as the mask in a field. An assembler would choose the encoding
+                    // that implies VCC instead, so it never produces these words, and they are refused.
                     vcc if vcc == Operand::regs(Reg::VCC, width) && self.rest == Meaningless::Refused => {
                         return Err(DecodeError::Reserved);
                     }
@@ -396,8 +396,8 @@ impl Reader {
             Slot::Vcc => Operand::regs(Reg::VCC, width),
             Slot::Literal => {
                 let value = self.literal()?;
-                // A 16-bit operand has only the low half of the literal, so an assembler cannot produce a
-                // literal with a high half.
+                // A 16-bit operand uses only the low half of the literal, so an assembler never produces a
+                // literal with a high half. Such words are refused.
                 if self.rest == Meaningless::Refused && spec.num.is_half() && value > 0xffff {
                     return Err(DecodeError::Reserved);
                 }
@@ -407,8 +407,8 @@ impl Reader {
         })
     }
 
-    /// Returns whether the instruction does not accept the registers in this slot, although the slot's field
-    /// can encode them.
+    /// Returns whether the instruction does not accept the registers in this slot (place for an operand),
+    /// although the field of the slot can encode them.
     fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
         let strict = self.rest == Meaningless::Refused;
         if range.first.0 >= 256 {
@@ -486,7 +486,7 @@ impl Reader {
                     (0, SRC_LITERAL) if matches!(offsets, ScalarOffsets::DwordsOrLiteral) => {
                         let value = self.literal()?;
                         // An assembler encodes an offset as a literal only if it does not fit in the
-                        // instruction.
+                        // instruction. A literal that would fit is therefore refused.
                         if SMRD_OFFSET.fits(value) {
                             Err(DecodeError::Reserved)
                         } else {

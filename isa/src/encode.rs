@@ -197,9 +197,9 @@ struct Writer<'a> {
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
-    /// Which register file the instruction's last operand of this kind is in: a bit says whether it is in
-    /// VGPRs or in accumulation VGPRs. The pair has the position of the bit and its value. Operands that
-    /// share a bit must be in the same file.
+    /// The bit of the encoding that says whether an operand is in VGPRs or in accumulation VGPRs, and the
+    /// value that the last such operand has given it. Several operands may share the bit; they must then be
+    /// in the same register file.
     file: Option<(Field, bool)>,
 }
 
@@ -479,8 +479,8 @@ pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bo
     row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::ACC_FROM_SGPR) && range.first.0 < 256
 }
 
-/// Returns whether the instruction does not accept the registers in this slot, although the field of the slot
-/// could encode them.
+/// Returns whether the instruction does not accept the registers in this slot (place for an operand),
+/// although the field of the slot could encode them.
 #[inline]
 pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;

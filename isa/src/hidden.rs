@@ -90,12 +90,14 @@ impl HiddenArg {
         HiddenArg { offset: bytes + self.offset, ..self }
     }
 
-    /// Returns the argument with the condition that one of `with` must hold.
+    /// Returns the argument with a condition: the metadata lists the argument only if at least one of the
+    /// conditions `with` is true.
     const fn with(self, with: Hidden) -> HiddenArg {
         HiddenArg { with, ..self }
     }
 
-    /// Returns the argument with the condition that none of `without` may hold.
+    /// Returns the argument with a condition: the metadata lists the argument only if none of the conditions
+    /// `without` is true.
     const fn without(self, without: Hidden) -> HiddenArg {
         HiddenArg { without, ..self }
     }

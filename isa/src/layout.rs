@@ -327,8 +327,8 @@ impl Patterns {
             .with(Family::Vopc, 0b011_1110, 7, Field::new(17, 8))
     };
 
-    /// Returns the patterns with another pattern for one family. In it, the top `prefix` bits of the first
-    /// dword are `top`.
+    /// Returns the patterns with a new pattern for one family. In the new pattern, the top `prefix` bits of
+    /// the first dword are `top`, and the opcode is in the field `opcode`.
     pub const fn with(mut self, family: Family, top: u64, prefix: u8, opcode: Field) -> Patterns {
         self.0[family as usize] = Pattern { bits: top << (32 - prefix), prefix, opcode };
         self
@@ -340,7 +340,7 @@ impl Patterns {
         self
     }
 
-    /// Returns the patterns with those of the FLAT encoding and its three segments.
+    /// Returns the patterns with those of the FLAT encoding added, for its three segments.
     pub const fn with_flat(self) -> Patterns {
         let opcode = Field::new(18, 7);
         self.with(Family::Flat, 0b11_0111, 6, opcode)
@@ -416,8 +416,8 @@ pub struct Layout {
     pub(crate) scalar_offsets: ScalarOffsets,
     /// Whether a literal can follow VOP3 and VOP3P instructions.
     pub(crate) vop3_literals: bool,
-    /// How many different values a vector instruction may take over the constant bus. Some vector
-    /// instructions allow fewer.
+    /// How many different values a vector instruction may take over the constant bus. For some vector
+    /// instructions the number is smaller.
     pub(crate) constant_bus: usize,
     /// Whether DPP8 exists.
     pub(crate) dpp8: bool,
@@ -453,8 +453,8 @@ pub struct Layout {
 /// Facts about graphics instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Graphics {
-    /// Top six bits of the first dword of an export. The next fields are those of interpolation, and of
-    /// interpolation in VOP3.
+    /// Top six bits of the first dword in the encoding of exports. The next two fields are the same for the
+    /// encoding of interpolation (`interp`), and for VOP3 (`vop3`).
     pub export: u32,
     pub interp: u32,
     pub vop3: u32,

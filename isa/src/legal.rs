@@ -13,7 +13,7 @@ use crate::target::Target;
 use crate::view::FuncView;
 
 /// Returns whether an operand can only be VCC. This is so for a lane mask for which the instruction's
-/// encoding has no field.
+/// encoding has no field, so that the mask is always VCC.
 pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
     let row = inst.op.row();
     if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {

@@ -55,8 +55,8 @@ static HW_REGISTERS: &[Name] = &[
     name("HW_REG_XNACK_MASK", 22, since(Gfx10).until(Gfx10_3)),
     name("HW_REG_HW_ID1", 23, since(Gfx10)),
     name("HW_REG_HW_ID2", 24, since(Gfx10)),
-    // The hardware registers from here on can only be read. The first of them is an older name of register
-    // 23, which LLVM 19 also accepts.
+    // The hardware registers from here on can only be read. This first one is an older name of register 23,
+    // which LLVM 19 also accepts.
     name("HW_REG_HW_ID", 23, since(Gfx10)),
     name("HW_REG_POPS_PACKER", 25, since(Gfx10)),
     name("HW_REG_SHADER_CYCLES", 29, since(Gfx10_3)),

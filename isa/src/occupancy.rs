@@ -108,8 +108,8 @@ impl Target {
         }
     }
 
-    /// Returns how many accumulation VGPRs a wave can use without allocating more registers. The wave
-    /// allocates `vgprs` registers, of which the first 256 are ordinary VGPRs.
+    /// Returns how many accumulation VGPRs a wave can use without allocating more registers than `vgprs`. Of
+    /// these registers, the first 256 are ordinary VGPRs.
     pub fn agprs_within(&self, vgprs: u32) -> u32 {
         match self.has(Feature::MAI) {
             true if self.has(Feature::UNIFIED_VGPRS) => vgprs.min(self.addressable_vgprs).saturating_sub(256),

@@ -1,5 +1,5 @@
-//! Determines the slot of an operand, which is the field of the encoding that the operand occupies. The
-//! encoder, the decoder and the printer use this module.
+//! Determines the slot of an operand, which is the field of the encoding that holds the operand. The encoder,
+//! the decoder and the printer use this module.
 
 use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
@@ -60,7 +60,7 @@ pub(crate) enum Slot {
     Nowhere,
 }
 
-/// Returns the slots of the operands of a table row, one after another.
+/// An iterator over the operands of a table row, which returns the slot of each operand, one after another.
 #[derive(Clone, Copy)]
 pub(crate) struct Slots {
     encoding: Encoding,
@@ -126,8 +126,8 @@ impl Slots {
         self.last_source().filter(|_| self.sources != before)
     }
 
-    /// Returns the position among the sources of the operand whose slot was returned last. The result is
-    /// meaningful only if this operand is a source.
+    /// Returns the position, counted among the sources, of the operand whose slot was returned last. The
+    /// result has a meaning only if this operand is a source.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)
     }

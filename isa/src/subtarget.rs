@@ -161,8 +161,8 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// Returns a processor in its default modes. These are the default wave size, work-group processor mode
-    /// on GFX10, and the default code object version. The code may run with either setting of `xnack` and
+    /// Returns a processor in its default modes. The wave size and the code object version are the default
+    /// ones, and GFX10 is in work-group processor mode. The code may run with either setting of `xnack` and
     /// `sramecc`.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {

@@ -20,8 +20,8 @@ pub enum Place {
     Stack(u32),
 }
 
-/// What the remaining bits of a register or stack dword contain, if the piece of a value in it does not fill
-/// the dword.
+/// A register or stack dword may hold a piece of a value that is shorter than a dword. This type says what
+/// the remaining bits of the dword contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Undefined, or another piece.
@@ -124,8 +124,8 @@ pub struct Assignment {
     pub pieces: Vec<Piece>,
     /// Parameters, in order.
     pub params: Vec<Passed>,
-    /// How the result is returned. If the callee stores the result in memory, this is [`How::Address`], and
-    /// the pieces say where the caller passes the address.
+    /// How the result is returned. If the callee stores the result in memory, this is [`How::Address`], with
+    /// the registers or stack offset in which the caller passes the address.
     pub result: Option<Passed>,
     /// Where the address of the variable arguments is passed, which takes two dwords. `None` if the function
     /// has no variable arguments.

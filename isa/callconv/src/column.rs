@@ -75,7 +75,7 @@ pub enum Slots {
     Values,
 }
 
-/// For a result that the callee stores in memory: where the address of that memory is passed, relative to the
+/// Where the caller passes the address of the memory in which the callee stores its result, relative to the
 /// other arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SretPlace {

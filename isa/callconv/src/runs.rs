@@ -20,8 +20,8 @@ pub struct Run {
     pub form: Form,
 }
 
-/// Joins the pieces of a value into runs. Pieces of the same dword are joined first, then full dwords that
-/// follow each other.
+/// Joins the pieces of a value into runs, so that, for example, four registers are described as `v[0:3]`.
+/// Pieces of the same dword are joined first, then full dwords that follow each other.
 pub fn runs(pieces: &[Piece]) -> Vec<Run> {
     let mut dwords: Vec<Run> = Vec::new();
     for piece in pieces {

@@ -231,8 +231,8 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Converts a number of stack bytes per lane to the number by which the stack pointer, which counts the
-    /// bytes of all lanes, changes.
+    /// Converts a number of stack bytes per lane to a distance of the stack pointer, which counts the bytes
+    /// of all lanes together.
     pub fn unswizzled(&self, bytes: u32, target: &Subtarget) -> u64 {
         u64::from(bytes) * u64::from(target.wave_size)
     }

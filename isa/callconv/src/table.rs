@@ -49,8 +49,8 @@ impl Group {
 pub struct Fact {
     /// Group of the fact.
     pub group: Group,
-    /// What the fact is about, such as a register. The text is the same for every convention, so that the
-    /// facts can be compared.
+    /// What the fact (one row of the table) is about, such as a register. The text is the same for every
+    /// convention, so that the facts can be compared.
     pub what: String,
     /// The fact itself.
     pub value: String,

@@ -143,9 +143,10 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
     }
 }
 
-/// Returns the size in dwords of an image instruction's address on GFX10. Returns `None` if the dimension
-/// does not suit the instruction: the size is then larger than for every dimension that has a meaning. (For
-/// example, multisampled images have no levels of detail.) A size of eight is an exception and is accepted.
+/// Returns the size in dwords of an image instruction's address on GFX10. Returns `None` if the dimension has
+/// no meaning in the instruction; multisampled images, for example, have no levels of detail. Such a
+/// dimension is recognised by a size that is larger than the size for every dimension with a meaning. A size
+/// of eight is an exception and is accepted.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
     let most = address.len_range().1;
@@ -239,9 +240,9 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
 }
 
 /// Returns the sizes that LLVM's disassembler shows for an image atomic, in dwords: the size of the data, and
-/// the size of the address if it differs from `address`. Usually LLVM shows the encoded sizes. If its table
-/// has no instruction with these sizes, it shows the instruction with the smallest data, and an address of
-/// four registers or one (`docs/isa-errata.md`).
+/// the size of the address if it differs from `address`. Usually LLVM shows the encoded sizes. If LLVM's
+/// table has no instruction with these sizes, it shows the instruction with the smallest data. The address
+/// then has four registers if its registers are not consecutive, and one otherwise (`docs/isa-errata.md`).
 fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
     let width = row.ops[0].width;
     match asked {
@@ -301,17 +302,17 @@ pub(super) fn decode(
     Ok(inst)
 }
 
-/// Returns whether an instruction of `len` dwords is not longer than the largest possible address of this
-/// instruction requires.
+/// Returns whether `len` dwords are a possible length of the instruction. It is not possible if there are
+/// more dwords with address registers than the largest address of this instruction needs.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
     let most = usize::from(address_of(inst.op.row()).len_range().1);
     len <= 2 + most.saturating_sub(1).div_ceil(4)
 }
 
-/// Returns an instruction that assemblers accept and that is the same except for some bits, and a mask of
-/// these bits in the first two dwords. The decoder uses it to check the other bits. The component mask
-/// (`dmask`) is replaced by a valid one, and the data and address of an atomic by registers of the sizes that
-/// belong to this mask.
+/// Returns an instruction that is like `inst` but that assemblers accept. Also returns a mask of the bits in
+/// the first two dwords in which the two instructions differ. The decoder uses the result to check all other
+/// bits. In the returned instruction, the component mask (`dmask`) is a valid one. The data and address of an
+/// atomic are registers of the sizes that belong to this mask.
 pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;

@@ -150,9 +150,9 @@ pub(crate) fn decode(
         Meaningless::Refused => 0,
         Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
-    // Mask of the bits that may differ in the dwords after the first two, which hold the register numbers of
-    // a non-consecutive address. If bits without meaning are ignored, all bits may differ. Otherwise none
-    // may, so the bytes after the last register number must be 0.
+    // Mask of the bits that may differ in the dwords after the first two. These dwords hold the register
+    // numbers of a non-consecutive address. If bits without meaning are ignored, all bits may differ.
+    // Otherwise no bit may differ, so the bytes after the last register number must be 0.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
     let masks = [ignored as u32, (ignored >> 32) as u32];
     let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;

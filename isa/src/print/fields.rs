@@ -28,8 +28,8 @@ impl Printer<'_> {
                 self.out.push_str("null");
                 Ok(())
             }
-            // Only GFX9 and GFX10 have negative offsets. On other processors, the offset is printed without a
-            // sign.
+            // Only GFX9 and GFX10 have negative offsets. On other processors, the offset is printed as an
+            // unsigned number.
             _ if spec.kind == Kind::SmemOffset
                 && !Layout::for_target(self.target).scalar_offsets.is_signed() =>
             {

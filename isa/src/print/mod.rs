@@ -103,7 +103,8 @@ impl Printer<'_> {
         let packed = encoding == Encoding::Vop3p && !self.is_mix();
         let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
         let (open, close) = match (neg, abs) {
-            // An integer with `neg` occurs only in words that no assembler produces.
+            // An integer with `neg` is printed as `sext`, too. It occurs only in words that no assembler
+            // produces.
             _ if self.sext(n) || neg && !spec.num.is_float() => ("sext(", ")"),
             (false, false) => ("", ""),
             // A constant with `neg` is written `neg(1)`, because `-1` would be a different constant.

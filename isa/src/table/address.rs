@@ -14,8 +14,8 @@ bitflags::bitflags! {
         const LEVEL = 1 << 3;
         /// The image must be multisampled.
         const SAMPLES = 1 << 4;
-        /// The address describes a ray. It has `dwords` dwords, or three dwords less if the ray's directions
-        /// have 16 bits per component.
+        /// The address describes a ray and has no other components. Its size is [`ImageAddress::dwords`]
+        /// dwords, or three dwords less if the ray's directions have 16 bits per component.
         const RAY = 1 << 5;
     }
 }
@@ -29,7 +29,7 @@ pub struct ImageAddress {
     pub parts: AddressParts,
 }
 
-/// Dimension of an image; the numbers are those of the hardware.
+/// Dimension of an image, such as `2D_ARRAY`. The hardware's number of a dimension is its index in [`DIMS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Dim {
     /// The assembler's name, which follows `SQ_RSRC_IMG_`.
@@ -44,8 +44,8 @@ const fn dim(name: &'static str, coordinates: u8, slopes: u8) -> Dim {
     Dim { name, coordinates, slopes }
 }
 
-/// The image dimensions with the number of coordinates of each. The layer of an array and the sample number
-/// are coordinates too, but have no derivatives.
+/// The image dimensions with the number of coordinates of each. The layer in an array of images and the
+/// sample number count as coordinates too, but have no derivatives.
 pub const DIMS: [Dim; 8] = [
     dim("1D", 1, 2),
     dim("2D", 2, 4),
@@ -66,8 +66,9 @@ impl ImageAddress {
     }
 
     /// Returns the size of the address in dwords on GFX10, where the instruction contains the dimension of
-    /// the image. With 16-bit addresses (`a16`), two values share a dword, except for the dwords before the
-    /// components. Derivatives are 16-bit only in separate instructions.
+    /// the image. With 16-bit addresses (`a16`), two coordinates share a dword. The dwords before the
+    /// components and the derivatives keep their size. For derivatives of 16 bits there are separate
+    /// instructions ([`AddressParts::HALF_SLOPES`]).
     pub fn len(self, dim: u8, a16: bool) -> u8 {
         let dim = &DIMS[usize::from(dim & 7)];
         if self.has(AddressParts::RAY) {
@@ -83,8 +84,8 @@ impl ImageAddress {
         self.dwords + slopes + if a16 { place.div_ceil(2) } else { place }
     }
 
-    /// Returns the size of the address in dwords for the dimension, among those that make sense for the
-    /// instruction, with the largest address.
+    /// Returns the maximum size of the address in dwords, over all dimensions that have a meaning in the
+    /// instruction.
     pub fn most(self) -> u8 {
         let slopes = match () {
             // Two derivatives share a dword.

@@ -4,7 +4,8 @@ use crate::target::ArchId;
 
 /// Opcode numbers by family; [`NO`] if the family does not have the instruction.
 ///
-/// The rows say only what changes: `op(0x0c).from(Gfx8, 0x14).from(Gfx10, 0x0c)`. Each change also applies to
+/// The rows of the table say only what changes: in `op(0x0c).from(Gfx8, 0x14).from(Gfx10, 0x0c)`, the number
+/// is 0x0c in the first family, 0x14 from GFX8 on, and 0x0c again from GFX10 on. Each change also applies to
 /// all families that inherit from the named one, so that a new family starts with the instructions of its
 /// base. The changes are resolved at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,14 @@ pub(crate) const fn op(code: u16) -> Codes {
     since(ArchId::Gfx6, code)
 }
 
-/// Returns the opcode numbers of an instruction that appears with this number in a family.
+/// Returns the opcode numbers of an instruction that the family `first` and those that inherit from it have,
+/// with this number.
 pub(crate) const fn since(first: ArchId, code: u16) -> Codes {
     NOWHERE.from(first, code)
 }
 
 impl Codes {
-    /// Changes the number in a family and in those that inherit from it.
+    /// Changes the instruction's number in a family and in those that inherit from it.
     pub(crate) const fn from(mut self, first: ArchId, code: u16) -> Codes {
         let mut n = 0;
         while n < ArchId::COUNT {

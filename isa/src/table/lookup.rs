@@ -4,8 +4,9 @@ use super::{Opcode, opcodes};
 use crate::target::{PROCESSORS, Target};
 use std::sync::OnceLock;
 
-/// Hash table with open addressing, indexed by the mnemonic's hash; all rows with a mnemonic are on one probe
-/// sequence. Created at the first use, because only assemblers look up instructions by name.
+/// Hash table that finds rows by their mnemonics, with open addressing. Several rows may have one mnemonic;
+/// all of them are on the probe sequence of its hash. The table is created at the first use, because only
+/// assemblers look up instructions by name.
 static INDEX: OnceLock<Box<[Option<Opcode>]>> = OnceLock::new();
 /// Number of slots: a power of two, at least twice the number of rows.
 const SLOTS: usize = 8192;

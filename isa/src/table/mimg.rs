@@ -17,7 +17,8 @@ const SAMPLES: AddressParts = AddressParts::SAMPLES.union(PLACE);
 const RAY: AddressParts = AddressParts::RAY;
 
 rows! { MIMG, Mimg;
-    // Loads and stores of whole texels; `_mip` has a level of detail; `_pck` does not convert the format.
+    // Loads and stores of whole texels. `_mip` instructions have a level of detail in the address. `_pck`
+    // instructions do not convert the format.
     IMAGE_LOAD "image_load" op(0x0).until(Gfx940), [texels_out(Num::Raw), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
     IMAGE_LOAD_MIP "image_load_mip" op(0x1).until(Gfx940), [texels_out(Num::Raw), image_address(0, PLACE_LEVEL), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
     IMAGE_LOAD_PCK "image_load_pck" op(0x2).until(Gfx940), [texels_out(Num::B32), image_address(0, PLACE), sgpr(B256)], implicit R_EXEC, flags LOAD VM;
@@ -133,8 +134,8 @@ rows! { MIMG, Mimg;
     IMAGE_GATHER4_C_B_CL_O "image_gather4_c_b_cl_o" op(0x5e).until(Gfx90a), [gathered(), image_address(3, PLACE_LEVEL), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_GATHER4_C_LZ_O "image_gather4_c_lz_o" op(0x5f).until(Gfx90a), [gathered(), image_address(2, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags LOAD VM;
     IMAGE_GET_LOD "image_get_lod" op(0x60).until(Gfx90a), [texels_out(Num::B32), image_address(0, PLACE), sgpr(B256), sgpr(B128)], implicit R_EXEC, flags VM;
-    // Intersects a ray with a tree of boxes and triangles; address: node (one dword or two), length, origin,
-    // direction, inverse direction.
+    // Intersects a ray with a tree of boxes and triangles. The address consists of the node (one dword or
+    // two), the length of the ray, its origin, its direction, and the inverse of the direction.
     IMAGE_BVH_INTERSECT_RAY "image_bvh_intersect_ray" since(Gfx10, 0xe6), [hits(), image_address(11, RAY), sgpr(B128)], implicit R_EXEC, flags LOAD VM, requires RAY_TRACING;
     IMAGE_BVH64_INTERSECT_RAY "image_bvh64_intersect_ray" since(Gfx10, 0xe7), [hits(), image_address(12, RAY), sgpr(B128)], implicit R_EXEC, flags LOAD VM, requires RAY_TRACING;
 }

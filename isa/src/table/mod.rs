@@ -30,7 +30,8 @@ pub use address::{AddressParts, DIMS, Dim, FIRST_MSAA_DIM, ImageAddress};
 pub use codes::Codes;
 pub use lookup::{available, by_name, by_name_anywhere, processors_with};
 
-/// Encoding families. An [`Opcode`] consists of a family, in the order of the tables, and an index.
+/// Families of instructions that share an encoding. An [`Opcode`] consists of the number of a family in this
+/// list and the index of a row in the family's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -51,7 +52,7 @@ pub enum Family {
     Vop3p,
     Ds,
     Mubuf,
-    /// The FLAT encoding for its three segments: FLAT, GLOBAL and SCRATCH.
+    /// The FLAT encoding has three segments, each with instructions of its own: FLAT, GLOBAL and SCRATCH.
     Flat,
     Global,
     Scratch,
@@ -129,54 +130,62 @@ pub enum Role {
 pub enum Kind {
     /// SGPRs or special scalar registers only.
     Sgpr,
-    /// SGPR, special register, inline constant or literal (SOP sources).
+    /// An SGPR, special register, inline constant or literal, as the sources of scalar instructions accept.
     Ssrc,
-    /// VGPRs only. On gfx90a, the data of a memory access may be in accumulation VGPRs instead, if all of it
-    /// is.
+    /// VGPRs only. On gfx90a, the data of a memory access may be in accumulation VGPRs instead; then all its
+    /// registers must be.
     Vgpr,
-    /// VGPR, SGPR or inline constant; also a literal if the encoding has room (VOP src0, VOP3 sources).
+    /// A VGPR, SGPR or inline constant. If the encoding has room for a literal, also a literal. The first
+    /// source of VOP instructions and all sources of VOP3 instructions are of this kind.
     Vsrc,
-    /// Lane mask in SGPRs (VCC in 32-bit forms): carry, compare result, select condition.
+    /// A lane mask in SGPRs: a carry, the result of a compare, or the condition of a selection. In 32-bit
+    /// forms, it is VCC.
     Mask,
     /// `Operand::Imm`.
     Imm,
     /// `Operand::Block` (or `Imm` in dwords when decoded).
     Label,
-    /// A literal only (`v_madmk_f32`, `s_setreg_imm32_b32`): `Operand::Literal`.
+    /// A literal only (`Operand::Literal`), as in `v_madmk_f32` and `s_setreg_imm32_b32`.
     Lit,
-    /// Offset of a scalar memory access: `Operand::Imm` in bytes, or an SGPR (on GFX9, `mods.offset` is added
-    /// to the SGPR).
+    /// Offset of a scalar memory access: a number of bytes (`Operand::Imm`), or an SGPR. On GFX9,
+    /// `mods.offset` is added to the SGPR.
     SmemOffset,
-    /// VGPRs of an address, or `Operand::None` (`off`). FLAT: 2 dwords; GLOBAL: 2, or 1 with an SGPR base;
-    /// SCRATCH: 1; MUBUF: as many as `OFFEN` and `IDXEN` require.
+    /// VGPRs of an address, or `Operand::None` (`off`). An address of FLAT has two VGPRs, and one of SCRATCH
+    /// has one. GLOBAL has two, or one if there is also an SGPR base. MUBUF has as many as its modifiers
+    /// `offen` and `idxen` require.
     Vaddr,
-    /// SGPR base of a GLOBAL (2 dwords) or SCRATCH (1) address, or `Operand::None` (`off`).
+    /// SGPR base of an address, or `Operand::None` (`off`). The base has two SGPRs for GLOBAL and one for
+    /// SCRATCH.
     Saddr,
     /// Accumulation VGPRs only.
     Agpr,
-    /// VGPRs or accumulation VGPRs: a factor of a matrix instruction.
+    /// A factor of a matrix instruction, in VGPRs or in accumulation VGPRs.
     Avgpr,
-    /// Addend or result of a matrix instruction: accumulation VGPRs; on gfx90a both may be VGPRs instead; the
-    /// addend may also be an inline constant.
+    /// Addend or result of a matrix instruction, in accumulation VGPRs. On gfx90a, both may be in VGPRs
+    /// instead. The addend may also be an inline constant.
     Acc,
     /// Target of an export, given by its number: `Operand::Imm`.
     ExportTarget,
     /// Source of an export: a VGPR, or `Operand::None` (`off`).
     Channel,
-    /// A vertex attribute: `Operand::Imm`, with four times its number plus its component.
+    /// A vertex attribute. The operand is an `Operand::Imm` with four times the attribute's number plus its
+    /// component.
     Attribute,
-    /// One of an attribute's three parameters: `Operand::Imm` with 0 for `p10`, 1 for `p20`, 2 for `p0`.
+    /// One of an attribute's three parameters. The operand is an `Operand::Imm` with 0 for `p10`, 1 for
+    /// `p20`, and 2 for `p0`.
     Parameter,
-    /// VGPRs with texel components of an image instruction. If the operand has no width, their number is the
-    /// number of bits in `dmask`, halved by `d16` and one more with `tfe`. If it has a width, that is their
-    /// number, for atomics ([`Flags::ATOMIC`]) also twice as many. [`Num::B32`] operands do not accept `d16`.
+    /// VGPRs with texel components of an image instruction. If the operand has no width, the number of VGPRs
+    /// is the number of bits in `dmask`. `d16` halves it, and `tfe` adds one. If the operand has a width,
+    /// this is the number of VGPRs; for atomics ([`Flags::ATOMIC`]), twice this number is accepted as well.
+    /// Operands of type [`Num::B32`] do not accept `d16`.
     Texels,
-    /// VGPRs of an image address, with the size given by [`ImageAddress::len`]: consecutive or, on GFX10,
-    /// scattered ([`Operand::Scattered`](crate::Operand::Scattered)).
+    /// VGPRs of an image address, whose number [`ImageAddress::len`] gives. They are consecutive. On GFX10,
+    /// they may also be any VGPRs ([`Operand::Scattered`](crate::Operand::Scattered)).
     ImageAddress(ImageAddress),
 }
 
-/// Interpretation of the bits of a source, which determines the meaning of inline float constants.
+/// Type of the value in an operand. It determines, for example, which bits an inline constant such as 1.0
+/// has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Num {
@@ -222,20 +231,23 @@ pub struct OpSpec {
     pub role: Role,
     /// Kind of values that it accepts.
     pub kind: Kind,
-    /// Width in dwords; for a lane mask, the width for 64 lanes: see [`OpSpec::dwords`].
+    /// Width in dwords. For a lane mask, this is the width in waves of 64 lanes; [`OpSpec::dwords`] returns
+    /// the width on a processor.
     pub width: u8,
     /// Interpretation of the bits.
     pub num: Num,
 }
 
 bitflags::bitflags! {
-    /// Registers that an instruction uses without naming them as operands, each as a flag for reading or
-    /// writing. The first nine flags have the order of the table in `effects`.
+    /// Registers that an instruction uses without naming them as operands. Each flag stands for one register
+    /// that is read, or for one that is written. The first nine flags must have the order of the table
+    /// `IMPLICIT` in the module `effects`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Implicit: u16 {
         /// Reads SCC.
         const READ_SCC = 1;
-        /// Reads VCC (`v_div_fmas`, `s_cbranch_vccz`); does not include the explicit masks of 32-bit forms.
+        /// Reads VCC without naming it (`v_div_fmas`, `s_cbranch_vccz`). In 32-bit forms whose lane mask is
+        /// VCC, VCC is an operand, so they do not have this flag.
         const READ_VCC = 1 << 1;
         /// Reads EXEC: all vector instructions, and branches on EXEC.
         const READ_EXEC = 1 << 2;
@@ -249,7 +261,8 @@ bitflags::bitflags! {
         const WRITE_VCC = 1 << 6;
         /// Writes EXEC (`s_*_saveexec`, `v_cmpx_*`).
         const WRITE_EXEC = 1 << 7;
-        /// Writes M0 (`s_set_gpr_idx_*`); does not include an explicit destination `m0`.
+        /// Writes M0 without naming it (`s_set_gpr_idx_*`). An instruction whose destination operand is `m0`
+        /// does not have this flag.
         const WRITE_M0 = 1 << 8;
         /// Reads the MODE register (rounding, denormals).
         const READ_MODE = 1 << 9;
@@ -272,23 +285,24 @@ bitflags::bitflags! {
         const ATOMIC = 1 << 4;
         /// Commutative in its first two sources.
         const COMMUTES = 1 << 5;
-        /// Increments `vmcnt`; on GFX10, instructions that write memory and return nothing increment `vscnt`
-        /// instead.
+        /// Increments `vmcnt`. On GFX10, instructions with this flag that write memory and return nothing
+        /// increment `vscnt` instead.
         const VM = 1 << 6;
         /// Increments `lgkmcnt`.
         const LGKM = 1 << 7;
-        /// Increments `expcnt`: GDS instructions and exports on GFX6 to GFX9, and stores on GFX6.
+        /// Increments `expcnt`. These are GDS instructions and exports on GFX6 to GFX9, and stores on GFX6.
         const EXP = 1 << 8;
-        /// A vector instruction that is executed whatever EXEC is (`v_readlane`, `v_writelane`; also
-        /// `v_readfirstlane`, which reads EXEC to find its lane but is executed even if there is no active
-        /// lane).
+        /// A vector instruction that is executed even if EXEC is zero. `v_readlane` and `v_writelane` do not
+        /// use EXEC. `v_readfirstlane` reads EXEC to find its lane, but is executed even if there is no
+        /// active lane.
         const NO_EXEC = 1 << 9;
-        /// A quarter-rate or slower VALU instruction (transcendental, 64-bit, 32-bit multiply).
+        /// A VALU instruction that runs at a quarter of the usual rate or slower: transcendental functions,
+        /// 64-bit operations, 32-bit multiplications.
         const SLOW = 1 << 10;
         /// Has two offsets (`ds_read2`, `ds_write2`).
         const OFFSET2 = 1 << 11;
-        /// Must stay in its place relative to other instructions because it synchronises, sleeps or has
-        /// another effect that is not visible in its operands.
+        /// The compiler must not move the instruction, because it synchronises, sleeps or has another effect
+        /// that is not visible in its operands.
         const ORDERED = 1 << 12;
         /// A VOP1, VOP2 or VOPC instruction without a 32-bit form.
         const NO_E32 = 1 << 13;
@@ -300,28 +314,30 @@ bitflags::bitflags! {
         const NO_DPP = 1 << 16;
         /// Works on GDS only.
         const GDS_ONLY = 1 << 17;
-        /// A buffer load that may load to LDS instead of VGPRs (it then has no data operand and reads M0).
+        /// A buffer load that can load to LDS instead of VGPRs. It then has no data operand and reads M0.
         const CAN_LDS = 1 << 18;
-        /// DS: no address operand, so the data comes first. GLOBAL: the address is computed from the lane
-        /// number (`*_addtid`).
+        /// An instruction without an address operand. For DS instructions, the data is then the first
+        /// operand. For GLOBAL instructions, the address is computed from the lane number (`*_addtid`).
         const NO_ADDR = 1 << 19;
         /// SMEM: no data operand, so the base comes first.
         const NO_DATA = 1 << 20;
         /// DS: has no effect in GDS (`ds_permute_b32`, `ds_nop`).
         const NO_GDS = 1 << 21;
-        /// An additional name that assemblers accept for another row's opcode (`v_mul_lo_i32` on GFX8). Never
-        /// decoded.
+        /// An additional name that assemblers accept for the opcode of another row, such as `v_mul_lo_i32` on
+        /// GFX8. The decoder never returns it.
         const ALIAS = 1 << 22;
-        /// Works on 64-bit values: a DPP form exists on gfx90a only, and accepts only `row_newbcast`.
+        /// Works on 64-bit values. The instruction has a DPP form only on gfx90a, which accepts only
+        /// `row_newbcast`.
         const DPP64 = 1 << 23;
-        /// MUBUF: the data comes from LDS; `lds` is always set and there is neither data nor address operand.
+        /// A MUBUF instruction whose data comes from LDS. It always has the modifier `lds`, and neither a
+        /// data nor an address operand.
         const LDS_ONLY = 1 << 24;
-        /// Can use only one scalar value over the constant bus, on GFX10 too, where other instructions can
-        /// use two (64-bit shifts).
+        /// Can use only one scalar value over the constant bus, also on GFX10, where other instructions can
+        /// use two. These are 64-bit shifts.
         const BUS1 = 1 << 25;
         /// Accepts SGPRs on gfx90a only (`v_accvgpr_write_b32`).
         const NO_SGPR = 1 << 26;
-        /// A floating-point atomic that cannot have a scope wider than the device on gfx90a.
+        /// A floating-point atomic of gfx90a that must not have a scope wider than the device.
         const NO_SCOPE = 1 << 27;
         /// FLAT: loads to LDS and has no result. [`ModFlags::LDS`] is always set, but has no bit and no text.
         const TO_LDS = 1 << 28;
@@ -340,14 +356,16 @@ bitflags::bitflags! {
         const OMOD = 1 << 1;
         /// `op_sel` of a VOP3 instruction on 16-bit values.
         const OP_SEL = 1 << 2;
-        /// VOP3P with `op_sel_hi` selecting f16 or f32 for each source, and `neg_hi` used as `abs`.
+        /// A VOP3P instruction of mixed precision. `op_sel_hi` says for each source whether it is an f16 or
+        /// an f32, and `neg_hi` means `abs`.
         const MIX = 1 << 3;
-        /// `clamp` of an integer or a mask, which does not exist on GFX6 and GFX7: see [`Row::clamps`].
+        /// `clamp` of an integer or a lane mask. GFX6 and GFX7 do not have it; see [`Row::clamps`].
         const INT_CLAMP = 1 << 4;
-        /// `op_sel` with two bits that mean "fetch from inactive lanes" and `bound_ctrl`
-        /// (`v_permlane16_b32`).
+        /// `op_sel` of `v_permlane16_b32` and similar instructions. Its two bits mean "read from inactive
+        /// lanes" and `bound_ctrl`.
         const PERMLANE = 1 << 5;
-        /// Matrix instruction: the fields of `abs`, `op_sel` and `neg` hold `cbsz`, `abid` and `blgp`.
+        /// A matrix instruction. Its fields for `abs`, `op_sel` and `neg` hold the modifiers `cbsz`, `abid`
+        /// and `blgp`.
         const MFMA = 1 << 6;
         /// The sources are vectors of small integers. LLVM's disassembler ignores the bits of `neg` and `abs`
         /// for such instructions.
@@ -364,14 +382,15 @@ pub struct Row {
     pub family: Family,
     /// Opcode numbers.
     pub codes: Codes,
-    /// Features that the processor must all have, in addition to an opcode number of its family.
+    /// Features that a processor must all have to have the instruction. In addition, its family must have an
+    /// opcode number for the instruction.
     pub requires: Feature,
     /// Features of which the processor must have none.
     pub lacks: Feature,
     /// Explicit operands in the assembler's order.
     pub ops: &'static [OpSpec],
-    /// Mask of the operands that the instruction may write. For a pseudo-instruction, whose operands have no
-    /// specs, the mask contains the first operand.
+    /// Mask of the operands that the instruction may write. The operands of a pseudo-instruction are not
+    /// described; its mask always contains the first operand.
     pub(crate) written: u8,
     /// Implicit registers.
     pub implicit: Implicit,
@@ -382,7 +401,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the opcode number on a processor; `None` if it does not have the instruction.
+    /// Returns the opcode number on a processor, or `None` if the processor does not have the instruction.
     pub const fn code(&self, target: &Target) -> Option<u16> {
         match target.has(self.requires) && !target.features.intersects(self.lacks) {
             true => self.codes.get(target.arch.id),
@@ -432,19 +451,20 @@ impl Row {
         matches!(self.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)
     }
 
-    /// Returns whether it is a scalar ALU instruction, which excludes program-flow instructions.
+    /// Returns whether the instruction is a scalar ALU instruction. Instructions of program flow (SOPP) do
+    /// not count as such.
     pub fn is_salu(&self) -> bool {
         matches!(self.family, Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc)
     }
 
-    /// Returns whether it writes a lane mask in addition to its destination (`v_add_co_u32`,
-    /// `v_div_scale_f32`). VOP3 then has no room for `abs` and `op_sel`.
+    /// Returns whether the instruction writes a lane mask in addition to its destination (`v_add_co_u32`,
+    /// `v_div_scale_f32`). The VOP3 encoding of such an instruction has no room for `abs` and `op_sel`.
     pub fn has_mask_out(&self) -> bool {
         self.ops.get(1).is_some_and(|spec| spec.kind == Kind::Mask && spec.role == Role::Def)
     }
 
-    /// Returns whether it is a vector memory instruction (buffer, typed buffer, image, flat, global,
-    /// scratch).
+    /// Returns whether the instruction is a vector memory instruction (buffer, typed buffer, image, flat,
+    /// global, scratch).
     pub fn is_vmem(&self) -> bool {
         matches!(
             self.family,
@@ -487,7 +507,8 @@ pub fn opcodes() -> impl Iterator<Item = Opcode> {
 
 /// Returns a bit mask of the operands that are not only read.
 const fn written(ops: &[OpSpec]) -> u8 {
-    // Operands of pseudo-instructions have no specs: the destination comes first.
+    // The operands of pseudo-instructions are not described in the table. If they have a destination, it is
+    // their first operand.
     let mut written = if ops.is_empty() { 1 } else { 0 };
     let mut n = 0;
     while n < ops.len() {

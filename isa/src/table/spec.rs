@@ -4,7 +4,7 @@ pub(crate) use super::codes::{op, since};
 use super::{AddressParts, ImageAddress, Implicit, Kind, Num, OpSpec, Role};
 pub(crate) use crate::target::ArchId::{Gfx7, Gfx8, Gfx9, Gfx10, Gfx10_3, Gfx90a, Gfx940};
 
-/// Interpretation of an operand's bits, and its width in dwords.
+/// Type of the value in an operand (the interpretation of its bits), and the width in dwords.
 #[derive(Clone, Copy)]
 pub(crate) struct Ty(Num, u8);
 
@@ -15,7 +15,8 @@ pub(crate) const B128: Ty = Ty(Num::Raw, 4);
 pub(crate) const B256: Ty = Ty(Num::Raw, 8);
 pub(crate) const B512: Ty = Ty(Num::Raw, 16);
 pub(crate) const B1024: Ty = Ty(Num::Raw, 32);
-/// Two 32-bit values in a pair of registers; a constant applies to both.
+/// Two 32-bit values in a pair of registers. If the operand is a constant, each of the two values is this
+/// constant.
 pub(crate) const PK_B32: Ty = Ty(Num::B32, 2);
 pub(crate) const PK_F32: Ty = Ty(Num::F32, 2);
 pub(crate) const B16: Ty = Ty(Num::B16, 1);
@@ -72,13 +73,13 @@ operands! {
     saddr = Use Saddr;
 }
 
-/// Returns a lane mask that is written. The width is that for 64 lanes; [`OpSpec::dwords`] gives the width on
-/// a processor.
+/// Returns the spec of a lane mask that is written. Its width is that in waves of 64 lanes;
+/// [`OpSpec::dwords`] returns the width on a processor.
 pub(crate) const fn mask_out() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Mask, width: 2, num: Num::B64 }
 }
 
-/// Returns a lane mask that is read. The width is as for [`mask_out`].
+/// Returns the spec of a lane mask that is read. Its width is as for [`mask_out`].
 pub(crate) const fn mask_in() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Mask, width: 2, num: Num::B64 }
 }
@@ -88,7 +89,7 @@ pub(crate) const fn imm() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::Raw }
 }
 
-/// Returns a 16-bit field of the instruction that is sign-extended to 32 bits.
+/// Returns the spec of an immediate of 16 bits, which the hardware sign-extends to 32 bits.
 pub(crate) const fn simm() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::I32 }
 }

@@ -1,8 +1,8 @@
 //! Interpolation of vertex attributes.
 //!
-//! The first three instructions have an encoding of their own and, from GFX8 on, also a VOP3 encoding, whose
-//! opcode is a base plus their own opcode (see `graphics::interp`). The other instructions, on half-precision
-//! values, exist only in VOP3; their numbers are VOP3 opcodes.
+//! The first three instructions have an encoding of their own. From GFX8 on, they also have a VOP3 encoding,
+//! whose opcode is their own opcode plus a constant (see `graphics::interp`). The other instructions work on
+//! half-precision values and have only the VOP3 encoding; their numbers are VOP3 opcodes.
 
 use super::{rows, spec::*};
 

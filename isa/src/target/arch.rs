@@ -16,8 +16,8 @@ use crate::wait::Waits;
 use std::fmt;
 use std::ops::Deref;
 
-/// A fact about a family, or a group of facts that belong together. A family may leave a fact open: it is
-/// then not known.
+/// A fact about a family, or a group of facts that belong together. A family may leave a fact open, which
+/// means that the fact is not known.
 ///
 /// To use a fact, code first asks for it with [`Fact::get`], which returns an error if the fact is open.
 /// After that, the code reads the fact like a field (`target.arch.waits.max`), without a test that could
@@ -128,7 +128,8 @@ facts! {
     device: Device;
     /// What the emulator knows: its own reading of the manuals.
     emulation: Emulation;
-    /// What the checker knows about waits and hazards: its own reading of the manuals.
+    /// What the checker knows about waits and hazards. It was read from the manuals independently of the
+    /// compiler's facts.
     checks: Checks;
     /// Caches and counters, as the compiler uses them.
     memory_model: MemoryModel;

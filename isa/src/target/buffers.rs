@@ -6,16 +6,18 @@
 /// Format and rules of buffer resource descriptors.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// Whether bits 20:19 of the fourth dword give the size of an element of a swizzled buffer. If not, the
-    /// size of an element is 4 bytes.
+    /// Whether bits 20:19 of the descriptor's fourth dword give the size of an element of a swizzled buffer.
+    /// If not, the size of an element is always 4 bytes.
     pub element_size_field: bool,
-    /// Whether bits 18:15 of the fourth dword are bits 17:14 of the stride if the lane number is added to the
-    /// index. If not, these bits are always the data format.
+    /// Whether bits 18:15 of the descriptor's fourth dword have two meanings. Usually these bits are the data
+    /// format. If the lane number is added to the index (`add_tid_enable`), they are bits 17:14 of the
+    /// stride.
     pub lane_stride_bits: bool,
     /// How the hardware checks whether an access is in the buffer.
     pub range_check: RangeCheck,
-    /// The bits of the fourth dword with which ROCm's runtime describes a wave's scratch memory, in addition
-    /// to the bits for the size of a wavefront (AMDGPU guide, seed 000, lines 2925-2950).
+    /// Bits of the fourth dword in the descriptor with which ROCm's runtime describes a wave's scratch memory
+    /// (LLVM's AMDGPU guide, seed 000, lines 2925-2950). The bits for the size of a wavefront are not
+    /// included.
     pub scratch_format: u32,
 }
 
@@ -24,8 +26,8 @@ pub struct Buffers {
 pub enum RangeCheck {
     /// The size is in bytes if the stride is 0, and in records otherwise.
     RecordsIfStride,
-    /// The size is in records if the stride is not 0 and the buffer is swizzled, and in bytes otherwise. The
-    /// compared offset includes the offset of the record.
+    /// The size is in records if the stride is not 0 and the buffer is swizzled, and in bytes otherwise. If
+    /// the size is in bytes, the offset that is compared with it includes the offset of the record.
     RecordsIfSwizzled,
     /// The size is in records if the stride is not 0 and the instruction has an index, and in bytes otherwise.
     RecordsIfIndexed,
@@ -45,6 +47,6 @@ pub(super) mod word3 {
     pub(crate) const FORMAT_32_UINT: u32 = 20 << 12;
     /// `RESOURCE_LEVEL`
     pub(crate) const RESOURCE_LEVEL: u32 = 1 << 24;
-    /// `OOB_SELECT` 2: an access is out of range only if there are no records.
+    /// `OOB_SELECT` 2: an access is out of range only if the descriptor says that the buffer has no records.
     pub(crate) const OOB_ONLY_EMPTY: u32 = 2 << 28;
 }

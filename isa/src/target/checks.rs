@@ -1,7 +1,8 @@
 //! What the checker knows about a family.
 //!
-//! These facts are a reading of the manuals and of LLVM of its own, so that the checker is a second opinion
-//! on the compiler's waits and hazards: no package of the compile path asks for them.
+//! These facts were read from the manuals and from LLVM a second time, independently of the compiler's facts.
+//! The checker therefore gives a second opinion on the compiler's waits and hazards. No package of the
+//! compiler uses these facts.
 //!
 //! # Source
 //! Southern Islands ISA 4.4, Sea Islands ISA 4.4, GCN3 ISA 4.4, Vega ISA 4.4 "Manually Inserted Wait States"
@@ -12,13 +13,13 @@
 pub struct Checks {
     /// The hazards of the family.
     pub hazards: KnownHazards,
-    /// Whether a store to memory increments `expcnt` until it has read its data (LLVM:
+    /// Whether `expcnt` counts a store to memory until the store has read its data (LLVM:
     /// `vmemWriteNeedsExpWaitcnt`).
     pub store_data_counts: bool,
-    /// Whether a FLAT access is in order with other accesses on each counter (LLVM:
-    /// `hasFlatLgkmVMemCountInOrder`).
+    /// Whether a FLAT access completes in order with the other accesses that the same counter counts, for
+    /// both of its counters (LLVM: `hasFlatLgkmVMemCountInOrder`).
     pub flat_in_order: bool,
-    /// Largest number of wait states of an `s_nop`, which is a power of two.
+    /// Largest number of wait states that one `s_nop` provides. It is a power of two.
     pub nop_states: u8,
     /// Whether adjacent vector memory instructions form clauses that XNACK may replay.
     pub vector_clauses: bool,

@@ -3,8 +3,8 @@
 use super::Target;
 
 bitflags::bitflags! {
-    /// Fields of the kernel descriptor that not every family has (seed 000, line 2567; the fields of gfx90a
-    /// are those that LLVM 19's assembler writes).
+    /// Fields of the kernel descriptor that not every family has (LLVM's AMDGPU guide, seed 000, line 2567).
+    /// The fields of gfx90a are not in this guide; they are those that LLVM 19's assembler writes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct DescriptorFields: u16 {
         /// `fp16_ovfl`: 16-bit overflow gives the largest number.
@@ -45,12 +45,12 @@ bitflags::bitflags! {
 pub struct DescriptorFacts {
     /// The fields that not every family has.
     pub fields: DescriptorFields,
-    /// Whether the descriptor says how many SGPRs a wave has. Otherwise every wave has all of them, and the
+    /// Whether the descriptor says how many SGPRs a wave has. Otherwise every wave has all SGPRs, and the
     /// field is 0.
     pub counts_sgprs: bool,
-    /// Number of SGPRs that a kernel with FLAT_SCRATCH requests in addition to the numbered ones, for all
-    /// special registers together: the registers lie behind each other, so FLAT_SCRATCH includes those before
-    /// it. `None` if the assembler does not count FLAT_SCRATCH.
+    /// Number of SGPRs that a kernel with FLAT_SCRATCH requests in addition to the numbered ones. It includes
+    /// the special registers before FLAT_SCRATCH, such as VCC, because these registers lie behind each other.
+    /// `None` if the assembler does not count FLAT_SCRATCH.
     pub sgprs_with_flat_scratch: Option<u32>,
     /// The same for a kernel with XNACK_MASK.
     pub sgprs_with_xnack_mask: Option<u32>,

@@ -3,15 +3,14 @@
 /// The parts of a device that the waves of a work-group use.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
-    /// Whether two compute units form a work-group processor. A work-group then runs on both compute units
-    /// (WGP mode) or on one compute unit (CU mode), and can use the LDS of both (RDNA ISA, "Work-group
-    /// processor").
+    /// Whether two compute units form a work-group processor (RDNA ISA, "Work-group processor"). A work-group
+    /// then runs on both compute units (WGP mode) or on one of them (CU mode), and can use the LDS of both.
     pub workgroup_processors: bool,
     /// Number of lanes that the vector ALU of a SIMD processes in a cycle.
     pub simd_lanes: u32,
     /// Whether each SIMD has a scalar ALU of its own. If not, the SIMDs of a compute unit share a scalar ALU.
     pub scalar_alu_per_simd: bool,
-    /// Positions of the fields of the hardware register that says where a wave runs.
+    /// Positions of the fields in the hardware register that says on which SIMD and compute unit a wave runs.
     pub wave_place: WavePlace,
 }
 

@@ -1,7 +1,7 @@
 //! What the emulator knows about a family.
 //!
-//! These facts are a reading of the ISA manuals of its own, so that the emulator is a second opinion on the
-//! compiler: no package of the compile path asks for them.
+//! These facts were read from the ISA manuals a second time, independently of the compiler's facts. The
+//! emulator therefore gives a second opinion on the compiler. No package of the compiler uses these facts.
 //!
 //! # Source
 //! Southern Islands, Sea Islands, GCN3, Vega and RDNA ISA: the descriptions of the instructions. AMDGPU guide
@@ -24,8 +24,8 @@ pub struct Emulation {
     pub frexp_exp_of_special: i32,
     /// Whether `ds_swizzle_b32` has two more patterns: rotation, and the butterfly of a Fourier transform.
     pub swizzle_rotates: bool,
-    /// Unit of the number of SGPRs in the hardware register GPR_ALLOC (Linux kernel, code that saves the
-    /// state of a wave).
+    /// Unit in which the hardware register GPR_ALLOC counts SGPRs (from the code of the Linux kernel that
+    /// saves the state of a wave).
     pub gpr_alloc_sgprs: u32,
 }
 
@@ -36,7 +36,8 @@ pub struct DeviceSize {
     pub engines: u64,
     /// Shader arrays of an engine.
     pub arrays: u64,
-    /// Compute units of an array, or work-group processors if there are work-group processors.
+    /// Number of compute units of a shader array. If the processor has work-group processors, the number of
+    /// these.
     pub units: u64,
 }
 
@@ -55,8 +56,8 @@ pub struct VectorCaches {
 pub enum HalfResults {
     /// The upper half becomes zero.
     ClearHigh,
-    /// Instructions with `op_sel` and the instructions that add to their destination keep the upper half. The
-    /// other instructions clear it.
+    /// Two sorts of instructions keep the upper half: those with `op_sel`, and those that add to their
+    /// destination. All other instructions clear it.
     KeepHighIfSelectable,
     /// The upper half keeps its value.
     KeepHigh,

@@ -1,8 +1,9 @@
 //! Named properties that a processor has or does not have.
 
 bitflags::bitflags! {
-    /// Features that distinguish a processor from others. A property of all processors of a family is a fact
-    /// of [`Arch`](crate::target::Arch), and the rows of instructions say which families have an instruction.
+    /// Features that some processors have and others do not. Two kinds of properties are elsewhere: a
+    /// property of all processors of a family is a fact of [`Arch`](crate::target::Arch), and which families
+    /// have an instruction is in the instruction's row of the table.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Feature: u64 {
         /// `global_*` instructions with `saddr` (GFX9 on).
@@ -13,15 +14,17 @@ bitflags::bitflags! {
         const LDS_NO_M0 = 1 << 2;
         /// `v_fmac_f32`, `v_xnor_b32`.
         const DL_INSTS = 1 << 3;
-        /// `v_add_u32` without carry (GFX9); GFX10 calls it `v_add_nc_u32`.
+        /// Has an instruction for additions without carry: `v_add_u32` on GFX9, which GFX10 calls
+        /// `v_add_nc_u32`.
         const ADD_NO_CARRY = 1 << 4;
-        /// `v_add3_u32`, `v_lshl_add_u32`, `v_xad_u32`, `v_and_or_b32`, ... (GFX9 on).
+        /// Has integer instructions with three sources, such as `v_add3_u32`, `v_lshl_add_u32`, `v_xad_u32`
+        /// and `v_and_or_b32` (from GFX9 on).
         const THREE_OP_INT = 1 << 5;
         /// `v_swap_b32` (GFX9 on).
         const SWAP = 1 << 6;
         /// SDWA encodings (GFX8 on).
         const SDWA = 1 << 7;
-        /// Fast double precision, at half the rate of single precision.
+        /// Double precision is fast: it has half the rate of single precision.
         const HALF_RATE_F64 = 1 << 8;
         /// The processor supports SRAM ECC.
         const SRAMECC = 1 << 9;
@@ -29,7 +32,7 @@ bitflags::bitflags! {
         const XNACK = 1 << 10;
         /// `v_fma_mix_f32`, single rounding.
         const FMA_MIX = 1 << 11;
-        /// `v_mad_mix_f32`, with the opcode numbers that `v_fma_mix_f32` has on other processors.
+        /// Has `v_mad_mix_f32` instead of `v_fma_mix_f32`, with the same opcode numbers.
         const MAD_MIX = 1 << 12;
         /// `v_dot4_i32_i8`, `v_dot8_i32_i4`.
         const DOT1 = 1 << 13;
@@ -51,20 +54,21 @@ bitflags::bitflags! {
         const MAI = 1 << 21;
         /// `v_pk_fmac_f16`.
         const PK_FMAC_F16 = 1 << 22;
-        /// `global_atomic_add_f32`, `global_atomic_pk_add_f16` and their MUBUF counterparts (on gfx908 only
-        /// without result).
+        /// Has float atomics in memory: `global_atomic_add_f32`, `global_atomic_pk_add_f16`, and the same for
+        /// MUBUF. On gfx908, they return no result.
         const ATOMIC_FADD = 1 << 23;
         /// `ds_permute_b32` and `ds_bpermute_b32` move data only among 32 neighbouring lanes, also in waves
         /// of 64 lanes (RDNA ISA, `DS_BPERMUTE_B32`).
         const PERMUTE_IN_HALVES = 1 << 24;
-        /// `v_mad_f32`, `v_mac_f32`, `v_madak_f32`, `v_madmk_f32` (not gfx103x).
+        /// Has multiply-adds of f32 that are not fused: `v_mad_f32`, `v_mac_f32`, `v_madak_f32`,
+        /// `v_madmk_f32` (not gfx103x).
         const MAD_MAC_F32 = 1 << 25;
         /// Supports wavefronts of 32 lanes in addition to 64 (GFX10).
         const WAVE32 = 1 << 26;
         /// `image_bvh_intersect_ray` (gfx1013, gfx103x).
         const RAY_TRACING = 1 << 28;
-        /// 16-bit data of image and format instructions takes a dword per element (gfx801-gfx805; not
-        /// gfx810).
+        /// 16-bit data of image and format instructions is not packed: each element takes a dword (gfx801 to
+        /// gfx805, but not gfx810).
         const UNPACKED_D16 = 1 << 29;
         /// Hardware defect: a branch over exactly 63 dwords jumps to a wrong address (gfx101x).
         const BRANCH_63_BUG = 1 << 39;
@@ -87,9 +91,9 @@ bitflags::bitflags! {
         const DPP = 1 << 36;
         /// 1/(2*pi) is an inline constant (GFX8 on).
         const INV_2PI = 1 << 37;
-        /// Image addresses in VGPRs that need not be consecutive (GFX10).
+        /// The VGPRs of an image address need not be consecutive (GFX10).
         const NSA = 1 << 38;
-        /// The processor is an APU: it shares memory and address translation (IOMMU) with the host.
+        /// The processor is an APU, which shares memory and address translation (IOMMU) with the host.
         const APU = 1 << 40;
         /// Hardware defect: `v_fract_f32` and `v_fract_f64` may return 1.0 (GFX6).
         const FRACT_BUG = 1 << 41;
@@ -100,7 +104,8 @@ bitflags::bitflags! {
         /// VGPRs and accumulation VGPRs are in one register file, and the data of memory instructions and the
         /// addends of matrix instructions may be in either.
         const UNIFIED_VGPRS = 1 << 45;
-        /// Instructions on 64-bit values have DPP forms, which accept only `row_newbcast`.
+        /// Instructions on 64-bit values have DPP forms. The only DPP control that these accept is
+        /// `row_newbcast`.
         const DPP64 = 1 << 46;
         /// The DPP control `row_newbcast`.
         const ROW_NEWBCAST = 1 << 47;
@@ -133,9 +138,10 @@ bitflags::bitflags! {
         const SCRATCH_VADDR = 1 << 63;
         /// Scratch accesses without any address register.
         const SCRATCH_NO_ADDRESS = 1 << 55;
-        /// `v_pk_add_f32`, `v_pk_mul_f32`, `v_pk_fma_f32`, `v_pk_mov_b32`.
+        /// Has packed arithmetic on pairs of f32: `v_pk_add_f32`, `v_pk_mul_f32`, `v_pk_fma_f32`,
+        /// `v_pk_mov_b32`.
         const PACKED_F32 = 1 << 56;
-        /// Atomics that add, and find the minimum or maximum of, 64-bit floating-point values.
+        /// Has atomics on f64: addition, minimum and maximum.
         const F64_ATOMICS = 1 << 57;
     }
 }

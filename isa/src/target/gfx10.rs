@@ -99,7 +99,7 @@ pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
     flat: FlatOrder::InOrder,
 };
 
-/// The hazards of GFX9 are gone, except those of clauses that may be replayed.
+/// GFX10 does not have the hazards of GFX9, except those of clauses that may be replayed.
 pub(super) const HAZARDS: Hazards = Hazards::NONE.with(&[
     (Hazard::ReplayedClauseOverwritesSource, 1),
     (Hazard::OwnSourceThenReplayedClause, 1),
@@ -226,8 +226,8 @@ pub(super) const BASE: Target = Target {
     wave_size: 32,
     global_offset_bits: 12,
     flat_offset_bits: 11,
-    // Padding of three cache lines, because `s_inst_prefetch` can request that the processor prefetches up to
-    // three lines.
+    // Padding of three cache lines, because code can use `s_inst_prefetch` to make the processor prefetch up
+    // to three lines.
     code_end: Some(CodeEnd { word: 0xbf9f_0000, bytes: 3 * CodeEnd::LINE }),
     ..gfx9::BASE
 };

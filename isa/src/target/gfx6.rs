@@ -1,4 +1,4 @@
-//! GFX6, Southern Islands. All other families start from this one, so that this file lists every fact.
+//! GFX6, Southern Islands. All other families start from this one. This file therefore lists every fact.
 
 use super::buffers::word3;
 use super::{
@@ -116,7 +116,7 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     flat_scratch: FlatScratch::None,
 };
 
-/// No instruction invalidates only volatile lines, so the whole cache is invalidated.
+/// GFX6 has no instruction that invalidates only volatile lines, so the whole cache is invalidated instead.
 pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
     caches: CacheLevels::SharedL2,
     invalidate: op::BUFFER_WBINVL1,

@@ -35,7 +35,8 @@ pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {
     ..gfx7::MEMORY_MODEL
 };
 
-/// The hardware keeps moves from and to accumulation registers apart from other instructions.
+/// The hardware of gfx90a itself prevents the hazards of moves from and to accumulation registers, so these
+/// hazards are removed.
 pub(super) const HAZARDS: Hazards = gfx9::HAZARDS
     .without(&[
         Hazard::ValuVgprThenAccWrite,
@@ -70,7 +71,8 @@ pub(super) const GRAPHICS: Graphics = Graphics {
     ..gfx9::GRAPHICS
 };
 
-/// There are no bits for `tfe` and `nv`, because these positions say that data is in accumulation registers.
+/// Memory instructions have no bits for `tfe` and `nv`. The bits at these positions say that data is in
+/// accumulation registers.
 pub(super) const LAYOUT: Layout = Layout {
     graphics: GRAPHICS,
     dpp_ctrl: &DPP_CTRL_GFX90A,

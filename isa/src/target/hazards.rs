@@ -1,7 +1,7 @@
 //! Facts about hazards: pairs of instructions that the hardware does not keep apart.
 //!
-//! The numbers are those with which the compiler mitigates hazards. The checker and the emulator read the
-//! manuals on their own, so that the tables judge each other.
+//! The compiler mitigates hazards with these numbers of wait states. The checker has a table of its own,
+//! which was read from the manuals separately, so that each table can show an error in the other.
 //!
 //! # Source
 //! The chapters "Manually Inserted Wait States (NOPs)" of the manuals: Southern Islands, Sea Islands, GCN3,
@@ -14,86 +14,88 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Hazard {
-    /// VALU writes an SGPR, a vector memory instruction reads it.
+    /// VALU writes an SGPR, and a vector memory instruction reads it.
     ValuSgprThenVmem,
-    /// VALU writes an SGPR, a scalar memory instruction reads it.
+    /// VALU writes an SGPR, and a scalar memory instruction reads it.
     ValuSgprThenSmem,
-    /// SALU writes an SGPR, a scalar memory instruction with a descriptor reads it.
+    /// SALU writes an SGPR, and a scalar memory instruction with a descriptor reads it.
     SaluSgprThenBufferSmem,
-    /// VALU writes an SGPR, `v_readlane` or `v_writelane` reads the lane number from it.
+    /// VALU writes an SGPR, and `v_readlane` or `v_writelane` reads the number of its lane from it.
     ValuSgprThenLaneSelect,
-    /// VALU writes VCC, `v_div_fmas` reads it.
+    /// VALU writes VCC, and `v_div_fmas` reads it.
     ValuVccThenDivFmas,
-    /// VALU writes VCC or EXEC, VALU reads `vccz` or `execz` as data.
+    /// VALU writes VCC or EXEC, and VALU reads `vccz` or `execz` as data.
     ValuMaskThenZeroFlag,
-    /// VALU writes EXEC, then a DPP instruction.
+    /// VALU writes EXEC, and a DPP instruction follows.
     ValuExecThenDpp,
-    /// VALU writes a VGPR, a DPP instruction reads it.
+    /// VALU writes a VGPR, and a DPP instruction reads it.
     ValuVgprThenDpp,
-    /// SALU writes M0, an instruction reads M0 implicitly.
+    /// SALU writes M0, and another instruction reads M0 implicitly.
     SaluM0ThenReader,
-    /// A store of more than 64 bits, VALU overwrites its data.
+    /// An instruction stores more than 64 bits, and VALU overwrites the registers with the stored data.
     WideStoreThenValu,
-    /// VALU writes a VGPR, `v_accvgpr_write` reads it.
+    /// VALU writes a VGPR, and `v_accvgpr_write` reads it.
     ValuVgprThenAccWrite,
-    /// VALU writes EXEC, then `v_accvgpr_write`.
+    /// VALU writes EXEC, and `v_accvgpr_write` follows.
     ValuExecThenAccWrite,
-    /// `v_accvgpr_write`, then `v_accvgpr_read` of the same register.
+    /// `v_accvgpr_write` writes an accumulation VGPR, and `v_accvgpr_read` reads it.
     AccWriteThenAccRead,
-    /// `v_accvgpr_read` writes a VGPR, a memory instruction reads it.
+    /// `v_accvgpr_read` writes a VGPR, and a memory instruction reads it.
     AccReadThenMemory,
-    /// A move from or to an accumulation VGPR, a memory instruction reads any VGPR.
+    /// An instruction moves data from or to an accumulation VGPR, and a memory instruction reads any VGPR.
     AccMoveThenMemory,
-    /// A sum of products writes a VGPR, any instruction reads or overwrites it.
+    /// A dot product writes a VGPR, and any instruction reads or overwrites it.
     DotThenVgpr,
-    /// `s_setreg`, then `s_getreg` of the same hardware register.
+    /// `s_setreg` writes a hardware register, and `s_getreg` reads it.
     SetRegThenGetReg,
-    /// `s_setreg` twice of the same hardware register.
+    /// Two `s_setreg` instructions write the same hardware register.
     SetRegTwice,
-    /// `s_setvskip`, then `s_getreg` of MODE.
+    /// `s_setvskip` changes MODE, and `s_getreg` reads MODE.
     SetVskipThenGetReg,
-    /// `s_setreg` of the bit `vskip`, then a vector instruction.
+    /// `s_setreg` writes the bit `vskip` of MODE, and a vector instruction follows.
     VskipThenVector,
-    /// `s_setreg` of TRAPSTS, then `s_rfe`.
+    /// `s_setreg` writes TRAPSTS, and `s_rfe` follows.
     TrapStatusThenRfe,
-    /// An image instruction with a long address in scattered registers, then a buffer access with an odd
-    /// offset.
+    /// An image instruction has a long address in non-consecutive registers, and a buffer access with an odd
+    /// offset follows.
     ScatteredImageThenOddBuffer,
-    /// A float atomic in memory, then `s_denorm_mode`.
+    /// A float atomic accesses memory, and `s_denorm_mode` follows.
     FloatAtomicThenDenormMode,
-    /// Half of VCC is written, `vccz` is read: it is not updated.
+    /// An instruction writes half of VCC, which does not update `vccz`, and another instruction reads `vccz`.
     HalfOfVccThenVccz,
-    /// A scalar memory instruction returns, `vccz` is read: it is corrupted.
+    /// A scalar memory instruction returns, which makes `vccz` wrong, and another instruction reads `vccz`.
     SmemThenVccz,
-    /// A clause that may be replayed overwrites a register that it has read.
+    /// An instruction in a clause that may be replayed overwrites a register that an earlier instruction of
+    /// the clause has read.
     ReplayedClauseOverwritesSource,
-    /// A load that overwrote its source is followed by more of a clause that may be replayed.
+    /// A load overwrites its own source, and the clause to which it belongs, which may be replayed, has
+    /// further instructions.
     OwnSourceThenReplayedClause,
-    /// A clause that may be replayed is followed by a load that overwrites its own source.
+    /// A load overwrites its own source, and is not the first instruction of a clause that may be replayed.
     ReplayedClauseThenOwnSource,
-    /// A load in a clause that may be replayed is followed by a store.
+    /// A load is in a clause that may be replayed, and a store follows in the same clause.
     ReplayedLoadThenStore,
-    /// A memory instruction reads an SGPR, a scalar instruction overwrites it.
+    /// A memory instruction reads an SGPR, and a scalar instruction overwrites it.
     MemorySgprOverwritten,
-    /// A scalar memory instruction reads an SGPR, VALU overwrites it.
+    /// A scalar memory instruction reads an SGPR, and VALU overwrites it.
     SmemSgprOverwritten,
-    /// EXEC is read by an instruction other than VALU, VALU overwrites it.
+    /// An instruction other than VALU reads EXEC, and VALU overwrites it.
     ExecOverwritten,
-    /// `v_cmpx`, then `v_permlane`.
+    /// `v_cmpx` is executed, and `v_permlane` follows.
     CmpxThenPermlane,
-    /// LDS, a branch, vector memory.
+    /// An LDS instruction is followed by a branch, and then by a vector memory instruction.
     LdsBranchVmem,
-    /// Vector memory, a branch, LDS.
+    /// A vector memory instruction is followed by a branch, and then by an LDS instruction.
     VmemBranchLds,
-    /// VALU writes an SGPR or VCC, VALU reads it.
+    /// VALU writes an SGPR or VCC, and VALU reads it.
     ValuSgprThenValu,
-    /// VALU writes a VGPR, `v_readlane` or `v_readfirstlane` reads it.
+    /// VALU writes a VGPR, and `v_readlane` or `v_readfirstlane` reads it.
     ValuVgprThenReadLane,
-    /// VALU writes EXEC, then `v_readlane`, `v_readfirstlane` or `v_writelane`.
+    /// VALU writes EXEC, and `v_readlane`, `v_readfirstlane` or `v_writelane` follows.
     ValuExecThenLaneAccess,
-    /// A transcendental instruction writes a VGPR, another VALU instruction reads it.
+    /// A transcendental instruction writes a VGPR, and another VALU instruction reads it.
     TranscendentalThenValu,
-    /// VALU writes a part of a VGPR (SDWA, `op_sel`), VALU reads the VGPR.
+    /// VALU writes a part of a VGPR (SDWA, `op_sel`), and VALU reads the VGPR.
     PartOfVgprThenValu,
 }
 
@@ -105,14 +107,14 @@ impl Hazard {
 /// The hazards of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct Hazards {
-    /// By [`Hazard`]: the number of wait states that must be between the two instructions. 1 for a hazard
-    /// that the family has and that wait states do not mitigate, 0 for a hazard that the family does not
-    /// have.
+    /// For each [`Hazard`], the number of wait states that must be between the two instructions. The number
+    /// is 1 if the family has the hazard and wait states do not mitigate it, and 0 if the family does not
+    /// have the hazard.
     pub(super) states: [u8; Hazard::COUNT],
-    /// Whether vector memory instructions form clauses that may be replayed; scalar memory instructions do on
-    /// every processor with XNACK.
+    /// Whether vector memory instructions form clauses that may be replayed on processors with XNACK. Scalar
+    /// memory instructions always form such clauses there.
     pub vector_clauses: bool,
-    /// Largest operand of `s_nop`: the field has three bits, later four.
+    /// Largest operand of `s_nop`. Its field has three bits on the first generations, and four bits later.
     pub longest_nop: u8,
 }
 
@@ -124,13 +126,13 @@ impl Hazards {
     pub(super) const NONE: Hazards =
         Hazards { states: [0; Hazard::COUNT], vector_clauses: false, longest_nop: 15 };
 
-    /// Returns the number of wait states that a hazard requires; 1 if another mitigation is required, 0 if
-    /// the family does not have the hazard.
+    /// Returns the number of wait states that a hazard requires. Returns 1 if the hazard requires another
+    /// mitigation, and 0 if the family does not have the hazard.
     pub const fn states(&self, hazard: Hazard) -> u8 {
         self.states[hazard as usize]
     }
 
-    /// Returns these hazards with different numbers of wait states for the hazards of a list.
+    /// Returns these hazards, with the numbers of wait states in `list` for the hazards in `list`.
     pub(super) const fn with(mut self, list: &[(Hazard, u8)]) -> Hazards {
         let mut n = 0;
         while n < list.len() {

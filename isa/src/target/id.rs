@@ -66,8 +66,8 @@ impl ArchId {
     }
 }
 
-/// A set of families: a family and all families that start from it, perhaps without some. A new family
-/// belongs to the set if the family from which it starts does.
+/// A set of families. It consists of a family and all families that inherit from it, perhaps without some of
+/// them. A new family belongs to the set if the family from which it inherits does.
 #[derive(Clone, Copy, Debug)]
 pub struct ArchSet(u16);
 

@@ -1,7 +1,7 @@
 //! Facts about caches and counters from which the compiler builds its memory model.
 //!
-//! The checker, the emulator and the litmus tests have facts of their own, so that the readings judge each
-//! other.
+//! The checker, the emulator and the litmus tests have facts of their own, so that an error in one of these
+//! readings of the manuals is found by the others.
 //!
 //! # Source
 //! Caches and cache bits: seed 000, lines 3040-3187; gfx90a is newer than this guide, so its facts are what
@@ -16,12 +16,14 @@ use crate::table::Opcode;
 pub struct MemoryModel {
     /// The caches between a wave and memory.
     pub caches: CacheLevels,
-    /// Instruction that invalidates the innermost cache of vector memory.
+    /// Instruction that invalidates the innermost cache of vector memory, which is the one of the compute
+    /// unit.
     pub invalidate: Opcode,
-    /// Instruction that invalidates the outer caches, as far as [`MemoryModel::caches`] requires it.
+    /// Instruction that invalidates the caches behind the innermost one. `None` if the kinds of caches
+    /// ([`MemoryModel::caches`]) do not require this.
     pub invalidate_outer: Option<Opcode>,
-    /// Instruction that writes back the outer cache, if the cache must be written back before another agent
-    /// can read the data.
+    /// Instruction that writes back the outer cache. `None` if other agents can read data without a
+    /// write-back.
     pub write_back: Option<Opcode>,
     /// Cache bits of a volatile load.
     pub volatile_load: ModFlags,
@@ -78,9 +80,11 @@ pub enum StoreCounter {
 pub enum FlatOrder {
     /// There are no FLAT instructions.
     None,
-    /// On the counter of vector memory and on that of LDS, in order with neither: the address decides where
-    /// the access goes (seed 000, line 3093).
+    /// Both the counter of vector memory and that of LDS count FLAT instructions. These complete in order
+    /// neither with vector memory operations nor with LDS operations, because the address decides where an
+    /// access goes (LLVM's AMDGPU guide, seed 000, line 3093).
     Unordered,
-    /// On the counter of vector memory and on that of LDS, in order with both.
+    /// Both the counter of vector memory and that of LDS count FLAT instructions. These complete in order
+    /// with the other operations of both counters.
     InOrder,
 }

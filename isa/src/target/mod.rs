@@ -21,8 +21,8 @@
 //! are compared with the output of LLVM's assembler (`tests/processors.rs`). The numbers of waves and SIMDs
 //! cannot be checked in this way.
 
-// The value of a family names its base (after `..`) even if the family changes every fact. Facts that are
-// added later are then inherited.
+// The value of a family always names its base (after `..`), even if it changes every fact that exists now.
+// Facts that are added later are then inherited.
 #![allow(clippy::needless_update)]
 
 mod arch;
@@ -74,7 +74,8 @@ pub struct Target {
     pub elf_mach: u32,
     /// Features.
     pub features: Feature,
-    /// Target id features that are on by default in code objects that must say on or off (before V4).
+    /// Target id features that are on by default. The default matters for code objects before V4, which must
+    /// say on or off for each feature.
     pub on_by_default: Feature,
     /// Largest `vmcnt` that `s_waitcnt` can express.
     pub max_vmcnt: u8,
@@ -82,19 +83,20 @@ pub struct Target {
     pub max_lgkmcnt: u8,
     /// Largest `expcnt` that `s_waitcnt` can express.
     pub max_expcnt: u8,
-    /// Largest `vscnt` that `s_waitcnt_vscnt` can express; 0 if there is no such counter.
+    /// Largest count for `vscnt` that `s_waitcnt_vscnt` can express. 0 if there is no such counter.
     pub max_vscnt: u8,
     /// Number of numbered SGPRs that a kernel can use.
     pub addressable_sgprs: u32,
     /// Number of SGPRs of a SIMD.
     pub total_sgprs: u32,
-    /// Allocation unit of SGPRs for a wave. On GFX10, all waves get the same number.
+    /// Allocation unit of SGPRs for a wave. On GFX10, all waves get the same number of SGPRs, which is this
+    /// number.
     pub sgpr_granule: u32,
-    /// Unit of the SGPR count in the kernel descriptor; on GFX10 that field is 0.
+    /// Unit in which the kernel descriptor counts SGPRs. On GFX10, the field is always 0.
     pub sgpr_encoding_granule: u32,
     /// SGPRs that a wave may use in addition to the numbered ones: VCC, FLAT_SCRATCH, XNACK_MASK.
     pub extra_sgprs: u32,
-    /// Number of VGPRs that a lane can address (on gfx90a including accumulation registers).
+    /// Number of VGPRs that a lane can address. On gfx90a, accumulation registers are included.
     pub addressable_vgprs: u32,
     /// Number of VGPRs of a SIMD for each lane of a wave.
     pub total_vgprs: u32,
@@ -119,7 +121,8 @@ pub struct Target {
     pub global_offset_bits: u32,
     /// Width of the unsigned offset of a `flat_*` instruction in bits; 0 if there are no such instructions.
     pub flat_offset_bits: u32,
-    /// Padding after the last kernel's code, if the processor prefetches instructions.
+    /// Padding that the object has after the code of its last kernel, if the processor prefetches
+    /// instructions.
     pub code_end: Option<CodeEnd>,
 }
 
@@ -128,7 +131,7 @@ pub struct Target {
 /// the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeEnd {
-    /// The padding instruction: `s_code_end`, or `s_nop 0` if that does not exist.
+    /// The padding instruction: `s_code_end`, or `s_nop 0` on processors without `s_code_end`.
     pub word: u32,
     /// Number of bytes of padding after the end of the cache line.
     pub bytes: u32,
@@ -139,7 +142,7 @@ impl CodeEnd {
     pub const LINE: u32 = 64;
 }
 
-/// Processors are equal if the table has them at the same place, for the same size of a wavefront.
+/// Two processors are equal if they are the same row of the table, for the same size of a wavefront.
 impl PartialEq for Target {
     fn eq(&self, other: &Target) -> bool {
         (self.name, self.number, self.wave_size) == (other.name, other.number, other.wave_size)
@@ -171,8 +174,9 @@ impl Target {
     }
 
     /// Returns the number of numbered SGPRs that code can use in addition to VCC, FLAT_SCRATCH and
-    /// XNACK_MASK. On some processors, the addressable SGPRs include these special registers, so there are
-    /// fewer numbered ones: up to GFX7, and where every wave gets 96 SGPRs (LLVM refuses SGPRs beyond that).
+    /// XNACK_MASK. On some processors, the special registers are among the addressable SGPRs, so there are
+    /// fewer numbered ones. These are processors up to GFX7, and those on which every wave gets 96 SGPRs
+    /// (LLVM refuses SGPRs beyond this number).
     pub const fn allocatable_sgprs(&self) -> u32 {
         let registers = self.arch.registers.known();
         let among = registers.specials_among_numbered || self.has(Feature::SGPR_INIT_BUG);
@@ -267,8 +271,8 @@ const fn is_before(one: (u32, u32, u32), other: (u32, u32, u32)) -> bool {
     number(one) < number(other)
 }
 
-/// Changes the processors to wavefronts of 64 lanes, and leaves out those that have only 32. On a processor
-/// with both sizes, a lane has half as many registers in a wavefront of 64 lanes.
+/// Returns the processors with wavefronts of 64 lanes. Processors that already have 64 lanes are unchanged.
+/// On a processor with both sizes, a lane has half as many registers in a wavefront of 64 lanes.
 const fn in_wave64(mut rows: [Target; COUNT]) -> [Target; COUNT] {
     let mut n = 0;
     while n < COUNT {

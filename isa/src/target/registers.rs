@@ -8,14 +8,14 @@ use crate::reg::Reg;
 pub struct Registers {
     /// Number of SGPRs that instructions can name, starting at `s0`.
     pub numbered: u16,
-    /// Whether VCC and the registers behind it are the last of the SGPRs that a kernel can request, so that
-    /// they count towards the limit of numbered SGPRs.
+    /// Whether VCC and the special registers behind it are among the SGPRs that a kernel can request, as the
+    /// last ones. They then count towards the limit of numbered SGPRs.
     pub specials_among_numbered: bool,
     /// First of the two registers of FLAT_SCRATCH; `None` if FLAT_SCRATCH does not exist or is not in SGPRs.
     pub flat_scratch: Option<Reg>,
     /// First of the two registers of XNACK_MASK, which only processors with XNACK have.
     pub xnack_mask: Option<Reg>,
-    /// Whether the addresses of trap handler and trap memory, TBA and TMA, are in SGPRs.
+    /// Whether TBA and TMA, which are the addresses of the trap handler and of its memory, are in SGPRs.
     pub trap_addresses: bool,
     /// First trap handler register, `ttmp0`.
     pub trap: Reg,
