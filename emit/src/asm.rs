@@ -155,8 +155,8 @@ impl Listing<'_> {
         let _ = write!(self.out, "\t.p2align\t2\n\t.type\t{name},@function\n{name}:\n");
     }
 
-    /// Writes the source line at the location `loc` as a comment, unless it is line number `line`, which was
-    /// written last. Updates `line`.
+    /// Writes the source line at the location `loc` as a comment. `line` is the number of the line that was
+    /// written last. The same line is not written again; otherwise `line` is updated.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
         let Some(place) = lines.position(loc).filter(|place| place.line != *line) else { return };

@@ -440,8 +440,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Changes all relocations that refer to local functions: instead of the function's symbol, they refer to
-    /// the code section plus the function's offset in it. An assembler does the same.
+    /// Changes all relocations that refer to local functions, as an assembler does. Instead of the function's
+    /// symbol, they then refer to the code section plus the function's offset in it.
     fn local_references(&mut self) {
         let text = Target::Section(TEXT);
         let mut found = false;

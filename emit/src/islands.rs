@@ -85,14 +85,14 @@ struct BranchTarget {
     /// Number of branches to the block that the walk has not reached yet.
     uses: u32,
     /// Label that branches to this block must use at the current point of the walk: the label of the block
-    /// itself, or that of one of its islands. `None` if no branch has used a label of the block yet.
+    /// itself, or the label of one of its islands. `None` if no branch has used a label of the block yet.
     label: Option<Label>,
 }
 
 /// A promise to build an island for branches to `goal`, a block of the old code. The island must be at most
-/// one branch range after the offset `from`. The promise is dropped if no island turns out to be needed. If
-/// the branches come before `goal`, this is so when `goal` is reached in time. If `goal` comes before the
-/// branches, it is so when the last branch to `goal` is reached in time.
+/// one branch range after the offset `from`. The promise is dropped if no island turns out to be needed.
+/// There are two cases. If the branches come before `goal`, no island is needed if the walk reaches `goal` in
+/// time. If `goal` comes first, no island is needed if the walk reaches the last branch to `goal` in time.
 #[derive(Clone, Copy)]
 struct Promise {
     goal: MBlock,
@@ -288,8 +288,9 @@ impl Walk<'_> {
         self.insts = insts;
     }
 
-    /// Ends the copy of an old block. Places islands after the block if they are needed now, or soon and the
-    /// block does not fall through. Between the entries of a jump table no islands are placed.
+    /// Ends the copy of an old block. Places islands after the block in two cases: they must be placed now,
+    /// or they will be needed soon and control does not go from this block to the next. Between the entries
+    /// of a jump table no islands are placed.
     fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);
@@ -491,8 +492,8 @@ impl Walk<'_> {
         let (own, to) = if forward { (label, other) } else { (other, label) };
         self.goals[goal].label = Some(other);
         self.bind(own);
-        // In a forward promise, binding the label has already subtracted the old promise from `live`, the
-        // number of promises that matter.
+        // The old promise does not matter any more, so it no longer counts in `live`. If the promise is a
+        // forward one, `bind` has already subtracted it.
         self.live -= usize::from(!forward);
         self.labels[other].awaited = forward;
         self.promise(Promise { label: other, from: self.at, ..promise });

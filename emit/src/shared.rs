@@ -69,9 +69,9 @@ pub(crate) fn with_addresses<T>(program: &Program, f: impl FnOnce(&Program, &Add
     f(&Program { kernels: &kernels, ..program.clone() }, &addresses)
 }
 
-/// Returns the ids of the LDS variables that a kernel may use: those to which the kernel's code refers, and
-/// those to which any function refers that the kernel may call. A function counts as called if code of the
-/// kernel or of such a function contains its address, or refers to a variable that contains it.
+/// Returns the ids of the LDS variables that a kernel may use. These are the variables to which the kernel's
+/// code refers, or the code of a function that the kernel may call, directly or indirectly. A function counts
+/// as called if such code contains its address, or refers to a variable that contains its address.
 fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
     let functions = by_id(program.functions.iter().map(|function| (function.id, function.func)));
     let variables = by_id(program.variables.iter().map(|variable| (variable.id, &variable.functions)));

@@ -86,9 +86,9 @@ pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &
             let start = at;
             at += 4 * isa::size_in_words(target, inst) as u64;
             walk.step(inst);
-            // If a debugger stops in a called function, it looks up where the values of this function's
-            // caller are during the call. The call has then already changed registers. So the state after a
-            // call already holds from the call instruction on.
+            // A debugger that stops in a called function looks up the rules at the call instruction. At this
+            // time, the called function may already have changed registers. The state after the call
+            // therefore holds from the call instruction on.
             let from = if inst.is_call() { start } else { at };
             if from < span.bytes.1 {
                 told.write_changes(&mut walk, from, table);

@@ -50,8 +50,8 @@ impl Writer {
             TermOp::And => simple(DW_OP_AND, out),
             TermOp::Or => simple(DW_OP_OR, out),
             TermOp::Xor => simple(DW_OP_XOR, out),
-            // Flips only the lowest bit, so that a truth value stays 0 or 1. All other operations on truth
-            // values rely on this.
+            // A truth value must stay 0 or 1, because all other operations on truth values rely on this.
+            // Therefore only the lowest bit is flipped.
             TermOp::Not if bits == 1 => {
                 self.value(arg(0)?, bits, terms, out)?;
                 out.extend_from_slice(&[DW_OP_LIT0 + 1, DW_OP_XOR]);

@@ -216,8 +216,8 @@ const ORIGIN: (u16, Form) = (at::ABSTRACT_ORIGIN, Form::Known);
 const PROTOTYPED: (u16, Form) = (at::PROTOTYPED, Form::Flag);
 const EXTERNAL: (u16, Form) = (at::EXTERNAL, Form::Flag);
 const FRAME: (u16, Form) = (at::FRAME_BASE, Form::Place);
-/// Attributes of a function that describe its lanes: the number of lanes, the mask of active lanes, and the
-/// program counter of each lane.
+/// Attributes of a function's entry that describe its lanes: the number of lanes, the mask of active lanes,
+/// and the program counter of each lane.
 const LANES: [(u16, Form); 3] =
     [(at::LLVM_LANES, Form::Byte), (at::LLVM_ACTIVE_LANE, Form::Places), (at::LLVM_LANE_PC, Form::Places)];
 const ALL_CALLS: (u16, Form) = (at::CALL_ALL_CALLS, Form::Flag);

@@ -91,8 +91,8 @@ impl Writer {
             // If the value has two dwords but the fragment has at most one, the fragment is the value's low
             // dword.
             Location::Dwords(low, _) => return self.cell(low, is_part, out),
-            // A location in memory always describes a whole variable, so the caller has written it without
-            // asking for fragments.
+            // A location in memory always describes a whole variable. The caller writes such a location
+            // itself, so it does not come here.
             Location::Memory(_) => return false,
             Location::Mask(reg) => {
                 let is_written = self.bit(reg, out);

@@ -154,9 +154,9 @@ pub fn read(
     if begins.changed.is_empty() {
         return code;
     }
-    // The first walk trusts `loops`, which has removed the facts that loops destroy. If a back edge then
-    // shows that still fewer facts hold at a loop header, the states at the beginnings of blocks are computed
-    // to a fixpoint, and the code is walked again.
+    // Before the first walk, the module `loops` has removed the facts that loops destroy from the states at
+    // loop headers. Usually this is enough. If a back edge shows that even fewer facts hold at a loop header,
+    // the states at the beginnings of blocks are computed to a fixpoint, and the code is walked again.
     reader.run_to_fixpoint(walker, begins);
     reader.walk(walker, begins, (writer, places), (terms, given))
 }
@@ -165,8 +165,8 @@ pub fn read(
 #[derive(Debug, Default)]
 struct Known {
     effects: Effects,
-    /// The kinds of places, as two bit sets: first the places that hold one value for all lanes (scalar),
-    /// then the places that hold one value for each lane (vector).
+    /// Which places (registers and spill slots of watched registers) are scalar and which are vector, as two
+    /// bit sets. Scalar places hold one value for all lanes, and vector places one value for each lane.
     kinds: [Vec<u64>; 2],
     /// The places (registers and spill slots) that hold their value where a block of the IR begins, or will
     /// receive it from an outstanding operation. Sorted by block of the IR.
@@ -203,9 +203,10 @@ impl Known {
 }
 
 impl Known {
-    /// Corrects `at_heads` for values that are spilled after the beginning of a block of the IR, but before
-    /// the first instruction selected from the block. If a reload has overwritten the register of such a
-    /// value by then, the value is in its spill slot, or lost if it was never stored there.
+    /// Corrects `at_heads`, which says where values are when a block of the IR begins. A value may be spilled
+    /// after the beginning of the block, but before the first instruction selected from the block. If a
+    /// reload overwrites the register of such a value before that instruction, the value is in its spill
+    /// slot, or lost if it was never stored there.
     fn spilled_at_heads(&mut self, func: &MachFunc, track: &MachTrack, places: &Places) {
         let Known { effects, at_heads, .. } = self;
         if !effects.has_spills() {
@@ -254,10 +255,10 @@ struct EntryStates {
 }
 
 impl EntryStates {
-    /// Resets all entry states. The new states are optimistic: every place holds its value, and the value has
-    /// arrived. There is one restriction. A block begins with scalar places only if an edge for the program
-    /// counter leads to it (`linear`), and with vector places only if an edge for lanes leads to it
-    /// (`logical`).
+    /// Resets all entry states. The new states are optimistic: every place (register or spill slot) holds its
+    /// value, and the value has arrived. There is one restriction. Scalar places hold their values only at
+    /// blocks to which an edge for the program counter leads (`linear`), and vector places only at blocks to
+    /// which an edge for lanes leads (`logical`).
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();
@@ -484,8 +485,9 @@ impl Reader<'_> {
         (is_there && first != Reg::VCC).then_some(Location::Mask(first))
     }
 
-    /// Returns how a debugger computes the value of `term` from values that are available, with at most
-    /// `steps` nested operations. Returns `None` if it cannot.
+    /// Returns how a debugger computes a value from values that are available. `term` is the number of the
+    /// operation that gives the value. At most `steps` operations may be nested. Returns `None` if the value
+    /// cannot be computed in this way.
     fn computed(&self, term: u32, walker: &Walker, terms: &mut Terms, steps: u32) -> Option<Location> {
         let Term { op, bits, args } = *self.track.terms.get(term as usize)?;
         let steps = steps.checked_sub(1)?;
@@ -581,8 +583,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether an instruction was selected from an operation of the IR, and therefore has a point. Later
-/// passes have added the other instructions.
+/// Returns whether an instruction was selected from an operation of the IR, so that it has the number of this
+/// operation as its point. Later passes have added the other instructions.
 fn is_pointed(effect: &Effect) -> bool {
     effect.point != 0 && !is_spill(effect.point)
 }
@@ -630,8 +632,8 @@ impl EntryRegisters {
 struct Terms {
     all: Vec<Computed>,
     numbers: FxHashMap<Computed, u32>,
-    /// For each tracked value, whether some computed value has used it as an operand. If so, a change of the
-    /// registers that hold the tracked value can change computed values.
+    /// For each tracked value, whether some computed value has it as an operand. A change of the registers
+    /// that hold such a tracked value also concerns the fragments that have the computed value.
     is_asked: Vec<bool>,
 }
 

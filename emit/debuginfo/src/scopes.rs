@@ -169,8 +169,8 @@ impl Scopes {
         self.extend(scope, start, size);
     }
 
-    /// Returns the source offsets of a block without nested blocks; the block is the innermost scope of all
-    /// these offsets. Returns an empty range for other scopes.
+    /// Returns a range of source offsets for which `scope` is certainly the innermost scope. If the scope is
+    /// a block without nested blocks, the range is the whole block. For other scopes, it is empty.
     fn undivided(&self, scope: usize) -> Range<u32> {
         let Scope { kind, children, .. } = &self.list[scope];
         match kind {

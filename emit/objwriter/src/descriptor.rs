@@ -80,7 +80,8 @@ pub struct Field {
     pub low: u8,
     /// Number of bits.
     pub width: u8,
-    /// The field itself if not every processor has it, else the empty set.
+    /// The processors that have the field, as a set: the field itself if not every processor has it, and the
+    /// empty set if every processor has it.
     pub on: DescriptorFields,
     /// Meaning of the value.
     pub unit: Unit,
@@ -310,8 +311,8 @@ impl Granules {
         Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
-    /// Returns the number of allocation blocks for `count` registers as the descriptor stores it, that is,
-    /// minus one.
+    /// Returns the value of the descriptor's field for `count` registers: the number of allocation blocks
+    /// that they take, minus one.
     const fn blocks(count: u32, granule: u32) -> u32 {
         let count = if count == 0 { 1 } else { count };
         count.div_ceil(granule) - 1

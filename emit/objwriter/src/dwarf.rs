@@ -288,8 +288,8 @@ impl LineTable {
         self.state = row;
     }
 
-    /// Ends the sequence of rows that [`LineTable::begin`] began. `offset` is that of the first byte after
-    /// the code.
+    /// Ends the sequence of rows that [`LineTable::begin`] began. `offset` is the offset of the first byte
+    /// after the code.
     pub fn end(&mut self, offset: u64) {
         let out = &mut self.contents.bytes;
         out.push(DW_LNS_ADVANCE_PC);

@@ -105,8 +105,8 @@ pub fn advance(out: &mut Vec<u8>, units: u64) {
 pub fn header(out: &mut Vec<u8>, augmentation: &str, return_column: u32) {
     out.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, VERSION]);
     out.extend_from_slice(augmentation.as_bytes());
-    // The rest of the header: terminator of the augmentation string, address size, no segment selectors,
-    // alignment factors.
+    // The rest of the header consists of the terminator of the augmentation string, the size of an address,
+    // the size of segment selectors (0, as there are none), and the alignment factors.
     out.extend_from_slice(&[0, ADDRESS_SIZE, 0, CODE_UNIT as u8, DATA_UNIT as u8]);
     unsigned(out, return_column.into());
 }

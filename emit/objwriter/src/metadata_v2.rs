@@ -13,8 +13,8 @@ use std::fmt::Write;
 pub enum Kind {
     /// A string.
     Text,
-    /// The value is one of these strings. They are spelled as in later versions (`global_buffer`), and V2 has
-    /// them in camel case (`GlobalBuffer`).
+    /// The value is one of these strings. Here they are spelled as in later versions (`global_buffer`). V2
+    /// spells them in camel case (`GlobalBuffer`).
     Word(&'static [&'static str]),
     /// The value is the symbol of a kernel's descriptor. V2 spells it `name@kd`; later versions spell it
     /// `name.kd`.

@@ -66,7 +66,7 @@ pub const DW_OP_LLVM_EXTEND: u8 = 11;
 pub const DW_OP_LLVM_SELECT_BIT_PIECE: u8 = 12;
 
 // Call frame instructions with an operand in their low six bits: `DW_CFA_ADVANCE_LOC` advances the code
-// offset by that number of units; the other two apply to the register with that number.
+// offset by this number of units. The next two instructions apply to the register with this number.
 pub const DW_CFA_ADVANCE_LOC: u8 = 0x40;
 pub const DW_CFA_OFFSET: u8 = 0x80;
 pub const DW_CFA_RESTORE: u8 = 0xc0;

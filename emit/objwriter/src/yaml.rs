@@ -162,7 +162,7 @@ pub fn llvm_scalar(text: &str) -> Value {
             Value::Bool(false)
         }
         "" => Value::Nil,
-        // LLVM also reads such texts as floats, but loses the number when it writes the metadata.
+        // LLVM also reads such texts as floats, although it loses the number when it writes the metadata.
         _ => float(text).map_or_else(|| Value::from(text.to_owned()), Value::Float),
     }
 }

@@ -55,7 +55,8 @@ pub(super) struct Effect {
     /// The wait counter that counts the instruction, if it writes a register asynchronously. `None` if its
     /// result is available at once.
     pub(super) counter: Option<Counter>,
-    /// Start and end of the range in `Effects::cells` with the cells that the instruction writes.
+    /// The cells (hardware registers and spill slots) that the instruction writes, as the start and the end
+    /// of a range in `Effects::cells`.
     cells: [u32; 2],
 }
 
@@ -253,8 +254,8 @@ impl PointWrites {
 }
 
 impl Write {
-    /// Handles a write to the hardware register with number `code` by an instruction of this point. Calls
-    /// `is_of` with the watched register, if this write is the one that gives the watched register its value.
+    /// Handles a write to the hardware register with number `code` by an instruction of this point (IR
+    /// operation). If this write gives a watched register its value, calls `is_of` with the watched register.
     fn written(&mut self, code: u16, is_of: &mut impl FnMut(u32)) {
         if self.place == Reg(code) {
             if self.left == 0 {

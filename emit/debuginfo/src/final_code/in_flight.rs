@@ -38,11 +38,11 @@ pub(super) struct InFlightAtHeads {
     /// set of cells.
     begins: Vec<u64>,
     ends: Vec<u64>,
-    /// Cells in flight at the current instruction. While a block is summarised, these are two states, one for
-    /// each assumption about its beginning.
+    /// Cells (registers and spill slots) in flight at the current instruction. While a block is summarised,
+    /// these are two states, one for each assumption about its beginning.
     now: Vec<u64>,
-    /// Outstanding operations that the current block has issued. `Flight::place` is the number of a cell
-    /// here.
+    /// Outstanding operations that the current block has issued. In this list, `Flight::place` is the number
+    /// of a cell and not that of a place.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
@@ -98,8 +98,8 @@ impl InFlightAtHeads {
         }
     }
 
-    /// Computes for each block which cells are in flight at its end, depending on which are in flight at its
-    /// beginning (see `ends`).
+    /// Computes for each block which cells (registers and spill slots) are in flight at its end, depending on
+    /// which are in flight at its beginning (see `ends`).
     fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
         self.ends.clear();
         for block in func.blocks.keys() {
@@ -157,9 +157,10 @@ impl InFlightAtHeads {
         }
     }
 
-    /// Handles a write to `cell`. If the write is asynchronous, `counter` is the wait counter that counts it,
-    /// and the cell is in flight afterwards. `Exp` stands for an operation that either of two counters may
-    /// count: its result has arrived only after the code has waited for both.
+    /// Handles a write to `cell`, which is a register or spill slot. If the write is asynchronous, `counter`
+    /// is the wait counter that counts it, and the cell is in flight afterwards. `Exp` stands for an
+    /// operation that either of two counters may count: its result has arrived only after the code has waited
+    /// for both.
     fn write(&mut self, cell: u32, counter: Option<Counter>) {
         let word = self.wanted.get(cell as usize / 64).copied().unwrap_or(0);
         if word >> (cell % 64) & 1 == 0 {

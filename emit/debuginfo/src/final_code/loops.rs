@@ -26,8 +26,8 @@ pub(super) struct Loops {
     /// For each block, the last loop in which the block was found.
     seen: Vec<u32>,
     work: Vec<u32>,
-    /// For each block, the index in `overwritten` of the bit set of cells that the block overwrites. `NONE`
-    /// if this set has not been computed yet.
+    /// For each block, the index in `overwritten` of a bit set: the cells (registers and spill slots) that
+    /// the block overwrites. `NONE` if this set has not been computed yet.
     known: Vec<u32>,
     overwritten: Vec<u64>,
     /// Bit set of the cells that the current loop overwrites.
@@ -35,9 +35,9 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Removes from the entry state of each loop header the values in cells that the loop overwrites. Returns
-    /// `false` if control flow is irreducible, that is, if some back edge does not belong to a loop with a
-    /// single entry.
+    /// Removes from the entry state of each loop header the values in cells (registers and spill slots) that
+    /// the loop overwrites. Returns `false` if control flow is irreducible, that is, if some back edge does
+    /// not belong to a loop with a single entry.
     pub(super) fn enter(&mut self, reader: &Reader<'_>, places: &Places, begins: &mut EntryStates) -> bool {
         self.find(reader.func);
         let backs = std::mem::take(&mut self.backs);
@@ -77,9 +77,9 @@ impl Loops {
         overwritten.clear();
     }
 
-    /// Finds the cells that a loop overwrites, walking backwards from the blocks with its back edges to its
-    /// header. Returns `false` if the walk reaches the entry of the function, because then the loop has
-    /// another entry than its header.
+    /// Finds the cells (registers and spill slots) that a loop overwrites, walking backwards from the blocks
+    /// with its back edges to its header. Returns `false` if the walk reaches the entry of the function,
+    /// because then the loop has another entry than its header.
     fn go_through(
         &mut self,
         reader: &Reader<'_>,

@@ -14,11 +14,12 @@ use rustc_hash::FxHashMap;
 pub(super) struct Places {
     /// The places.
     pub(super) all: Vec<Kept>,
-    /// For each watched register, the number of the place that stands for its spill slot; `u32::MAX` if the
-    /// register is never spilled.
+    /// For each watched register (one that debug information follows), the number of the place that stands
+    /// for its spill slot. The number is `u32::MAX` if the register is never spilled.
     pub(super) slots: Vec<u32>,
     /// `cells` is the number of cells: all hardware registers, then the spill slots. `points` gives the cell
-    /// of a spill slot. Its key is the point that the instructions which spill to the slot have in common.
+    /// of a spill slot. Its key is the point (`Effect::point`) that all instructions which spill to the slot
+    /// have in common.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
@@ -194,8 +195,8 @@ pub(super) struct Walker {
     pub(super) flights: Vec<Flight>,
     /// Number of operations so far for each wait counter: first vector memory, then scalar memory and LDS.
     pub(super) raised: [u32; 2],
-    /// Places whose values may be in flight. The list may still contain places whose values have arrived
-    /// since.
+    /// Places (registers and spill slots) whose values may be in flight. The list may still contain places
+    /// whose values have arrived since.
     waiting: Vec<u32>,
     pub(super) next: Next,
     /// Watched registers whose state has changed.
@@ -281,8 +282,8 @@ impl Walker {
         }
     }
 
-    /// Marks a place as holding its value if `ready` is set, and otherwise as waiting for a value that is in
-    /// flight.
+    /// Marks a place (register or spill slot) as holding its value if `ready` is set, and otherwise as
+    /// waiting for a value that is in flight.
     pub(super) fn set(&mut self, place: u32, ready: bool) {
         let Kept { watched, cell, .. } = self.places.all[place as usize];
         // A place that is neither ready nor pending is in no list.
@@ -298,8 +299,8 @@ impl Walker {
         self.changes.push(watched);
     }
 
-    /// Marks a place as written by the current instruction. If a wait counter counts the instruction
-    /// (`counter`), the value is in flight until the code waits.
+    /// Marks a place (register or spill slot) as written by the current instruction. If a wait counter counts
+    /// the instruction (`counter`), the value is in flight until the code waits.
     pub(super) fn bring(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {
@@ -308,9 +309,9 @@ impl Walker {
         }
     }
 
-    /// Marks a place as available where a block of the IR begins. If `counter` is given, the value is still
-    /// in flight. The operation that delivers it was issued at an unknown time before all operations of this
-    /// block.
+    /// Marks a place (register or spill slot) as available where a block of the IR begins. If `counter` is
+    /// given, the value is still in flight. The operation that delivers it was issued at an unknown time
+    /// before all operations of this block.
     pub(super) fn expect(&mut self, place: u32, counter: Option<Counter>) {
         self.set(place, counter.is_none());
         if let Some(counter @ (Counter::Vm | Counter::Lgkm)) = counter {

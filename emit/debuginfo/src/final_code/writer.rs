@@ -20,8 +20,8 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
         if inst.point != 0 && !is_of(track, part, inst.point) {
             // The instruction belongs to another part (block of the IR) than the instructions after it.
             // Because the loop walks backwards, a new part usually ends here. But if instructions of the
-            // current part come before this instruction, too, it has only been moved into the middle of the
-            // current part.
+            // current part come before this instruction, too, then this instruction has only been moved into
+            // the middle of the current part.
             if let Some(own) = track.part_of(inst.point).filter(|_| part == NONE || n < first) {
                 (part, least) = (own as u32, u32::MAX);
                 let in_part = |other: &Effect| is_of(track, part, other.point);
@@ -29,8 +29,9 @@ pub(super) fn find_places(track: &MachTrack, insts: &[Effect], places: &mut Vec<
             }
         }
         if is_of(track, part, inst.point) {
-            // The statement of a call has begun when the call is executed, even if instructions of earlier
-            // statements come after it. So the least point at the call is that of the call itself.
+            // When a call is executed, its statement has begun, even if instructions of earlier statements
+            // come after the call. Therefore only the point (number of the IR operation) of the call itself
+            // counts here, and not the lower points of later instructions.
             let is_call = matches!(inst.does, EffectKind::Call);
             least = if is_call { inst.point } else { least.min(inst.point) };
         }
@@ -42,8 +43,9 @@ pub(super) fn is_of(track: &MachTrack, part: u32, point: u32) -> bool {
     track.parts.get(part as usize).is_some_and(|part| (part.first..part.end).contains(&point))
 }
 
-/// Returns the point at which a record takes effect, or `u32::MAX` if `record` is past the last record of the
-/// part.
+/// Returns the point (number of an IR operation) at which a record takes effect. A record says that a
+/// statement begins or that a fragment gets another value. Returns `u32::MAX` if `record` is past the last
+/// record of the part (block of the IR).
 fn due(track: &MachTrack, part: &Part, record: u32) -> u32 {
     let own = track.records.get(record as usize).filter(|_| record < part.records.1);
     own.map_or(u32::MAX, |record| record.point)
@@ -65,8 +67,9 @@ pub(super) struct Writer {
     /// Fragments whose value has been known somewhere in the current part (block of the IR).
     known: Vec<u32>,
     /// `entered` is the number of parts (blocks of the IR) that the walk has entered. `begun` has a pair for
-    /// each fragment. The first element is the last part at whose beginning the fragment's value was known;
-    /// parts are counted as in `entered`. The second element says whether `known` contains the fragment.
+    /// each fragment. The first element is the number (as `entered` counts) of the last part at whose
+    /// beginning the fragment's value was known. The second element says whether `known` contains the
+    /// fragment.
     entered: u32,
     begun: Vec<(u32, bool)>,
     /// Fragments whose location may have changed at the current instruction. `is_touched` says for each
@@ -74,8 +77,9 @@ pub(super) struct Writer {
     pub(super) touched: Vec<u32>,
     pub(super) is_touched: Vec<bool>,
     pub(super) part: u32,
-    /// Index of the record that takes effect next (`next`), and its point (`due`). The point is `u32::MAX` if
-    /// the part has no more records.
+    /// The record that takes effect next: its index (`next`), and the point (number of an IR operation) at
+    /// which it takes effect (`due`). The point is `u32::MAX` if the part (block of the IR) has no more
+    /// records.
     pub(super) next: u32,
     due: u32,
     /// For each record, whether its statement was written.
@@ -151,9 +155,9 @@ impl Writer {
         self.users.set(fragment, held);
     }
 
-    /// Applies the records that take effect before the current instruction, whose pair from `find_places` is
-    /// given. Returns the source location of the statement that begins at the instruction, if one begins
-    /// there.
+    /// Applies the records (beginnings of statements, and new values of fragments) that take effect before
+    /// the current instruction. The pair that `find_places` has found for the instruction is given. Returns
+    /// the source location of the statement that begins at the instruction, if one begins there.
     #[inline]
     pub(super) fn records(&mut self, track: &MachTrack, (part, least): (u32, u32)) -> Option<u32> {
         if part != self.part && part != NONE {
@@ -190,8 +194,8 @@ impl Writer {
         statement
     }
 
-    /// Returns whether the next record takes effect before the instruction whose pair from `find_places` is
-    /// given.
+    /// Returns whether the next record (a statement or a new value of a fragment) takes effect before an
+    /// instruction. The pair that `find_places` has found for the instruction is given.
     pub(super) fn is_due(&self, track: &MachTrack, (part, least): (u32, u32)) -> bool {
         let Some(own) = track.parts.get(part as usize) else { return false };
         let due = if part == self.part { self.due } else { due(track, own, own.records.0) };
@@ -287,8 +291,8 @@ impl Writer {
         for &last in &self.last {
             let (start, mut next) = (code.ranges.len(), last);
             while let Some(&(range, before)) = self.ranges.get(next as usize) {
-                // If a location changes twice before the same instruction, there is an empty range, which is
-                // dropped.
+                // If a location changes twice before the same instruction, the range between the two changes
+                // is empty. It is dropped.
                 if range.start < range.end {
                     code.ranges.push(range);
                 }

@@ -41,8 +41,8 @@ struct Procedures {
 
 impl Unit<'_> {
     /// Writes the DWARF procedures and location lists that say where a function's lanes are. `start` is the
-    /// offset of the function's code in the unit's code. Returns what the lane attributes of the function
-    /// refer to, or `None` if the locations of the lanes cannot be described.
+    /// offset of the function's code in the unit's code. Returns the offsets of the lists, to which the lane
+    /// attributes of the function refer. Returns `None` if the locations of the lanes cannot be described.
     pub(super) fn lanes(&mut self, function: &Function, start: u32) -> Option<Attributes> {
         let lanes = function.lanes_at.as_ref().filter(|lanes| !lanes.ranges.is_empty())?;
         let writer = self.writer(function);
@@ -94,9 +94,9 @@ impl Unit<'_> {
         list
     }
 
-    /// Returns the entry of the DWARF procedure that gives the locations of waiting lanes, for a list of
-    /// places where lanes wait (wakes). If the procedure does not exist yet, writes it. The procedure of a
-    /// list calls the procedure of the list's tail, which is written first.
+    /// Returns the entry of the DWARF procedure that gives the locations of waiting lanes. `list` has the
+    /// wakes, which are the places where the lanes wait. If the list has no procedure yet, writes it. The
+    /// procedure calls that of the list's tail, which is therefore written first.
     fn waiting(
         &mut self,
         lanes: &Lanes,

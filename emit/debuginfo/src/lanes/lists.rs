@@ -3,8 +3,8 @@
 //! first.
 //!
 //! The list inside a region of the code is the list of the enclosing region with one more wake at the front.
-//! So the lists at two consecutive instructions mostly differ only at the front. Therefore lists share their
-//! tails, and equal lists are stored once.
+//! The lists at two consecutive instructions therefore mostly differ only at the front. To save memory and
+//! time, lists share their tails, and equal lists are stored once.
 
 use super::masks::{self, Dwords, Lost, Place, Value};
 use isa::Reg;
@@ -119,8 +119,8 @@ pub struct Lists {
 
 impl Default for Lists {
     fn default() -> Lists {
-        // The first list cell stands for the empty list. Its wake is after all code, so that it is farther
-        // away than the wakes of all other lists.
+        // The first list cell stands for the empty list. It gets a wake (place where lanes resume) after all
+        // code, so that this wake is farther away than those of all other lists.
         let nowhere = Wake { at: u32::MAX, is_end: true };
         let first = Cell { wake: nowhere, mask: 0, next: List::EMPTY, uses: Uses::default(), is_known: true };
         Lists {
@@ -213,8 +213,9 @@ impl Lists {
     }
 
     /// Returns the list of wakes (places where lanes resume) before a branch, given the lists at its two
-    /// successors. The list contains the wakes of both. This is correct even if control goes to the successor
-    /// whose list has not the wake: the mask of the wake then contains no lane.
+    /// successors. The list contains the wakes of both. A wake may be in only one of the two lists. This is
+    /// correct even if control goes to the other successor, because the mask of the wake contains no lane
+    /// then.
     pub fn meet(&mut self, a: List, b: List) -> List {
         let key = (List(a.0.min(b.0)), List(a.0.max(b.0)));
         if let Some(&known) = self.meets.get(&key) {
@@ -242,8 +243,8 @@ impl Lists {
         list
     }
 
-    /// Returns whether the masks of the waiting lanes are known for all wakes of a list, and DWARF can
-    /// describe the masks.
+    /// Returns whether DWARF can describe the waiting lanes of a list. It can if, for each wake (place where
+    /// lanes resume), the mask of the lanes that wait is known and has a description in DWARF.
     pub fn is_known(&self, list: List) -> bool {
         self.cells[list.0 as usize].is_known
     }

@@ -81,9 +81,9 @@ enum Kind {
 pub struct Lost;
 
 impl Value {
-    /// Adds terms that describe, by registers before the instruction, the inactive lanes in this value. The
-    /// terms must contain each lane of the value that is inactive before the instruction. In addition, they
-    /// may contain lanes that are active before the instruction, but no others.
+    /// Adds terms (parts of a mask) that describe the inactive lanes in this value by the registers before
+    /// the instruction. Together, the terms must contain each lane of the value that is inactive before the
+    /// instruction. They may also contain lanes that are active before the instruction, but no others.
     fn add_terms(self, terms: &mut Vec<Term>) -> Result<(), Lost> {
         match self.0 {
             Kind::Copy(source) => add_source(source, terms)?,
@@ -205,9 +205,10 @@ enum Operation {
     Or,
     And,
     AndNot,
-    /// The next four operations save EXEC in the destination, and then set EXEC to: the lanes in EXEC and in
-    /// the source, the lanes in either, the lanes of EXEC that are not in the source, and the lanes of the
-    /// source that are not in EXEC.
+    /// This operation and the next three save EXEC in the destination, and then change EXEC. `SaveAnd` sets
+    /// EXEC to the lanes that are in both EXEC and the source, and `SaveOr` to the lanes in at least one of
+    /// them. `SaveWithout` sets it to the lanes of EXEC that are not in the source, and `SaveOnly` to the
+    /// lanes of the source that are not in EXEC.
     SaveAnd,
     SaveOr,
     SaveWithout,
@@ -369,7 +370,8 @@ pub fn active(inst: &MachInst, dwords: u8) -> Option<Reg> {
 /// places are the same.
 pub type Pair = [Place; 2];
 
-/// Applies `of` to each dword of a mask. Returns `None` if `of` returns `None` for a dword.
+/// Calls `of` for each dword of a mask, and returns the results. Returns `None` if `of` returns `None` for a
+/// dword.
 fn map_dwords<T: Copy>(mask: &Dwords, dwords: u8, of: impl Fn(&[Term]) -> Option<T>) -> Option<[T; 2]> {
     let low = of(&mask[0])?;
     Some([low, if dwords == 2 { of(&mask[1])? } else { low }])
@@ -396,8 +398,8 @@ pub fn parted(mask: &Dwords, dwords: u8) -> Option<(Pair, bool)> {
     (keeps == also_keeps).then_some(([low, high], keeps))
 }
 
-/// Returns the lane mask whose dwords are at the places `all`. If `without` is given, the lanes of the mask
-/// at these places are removed.
+/// Returns the lane mask that consists of the lanes of the mask stored at the places `all`, one place for
+/// each dword. If `without` is given, the lanes of the mask stored at these places are left out.
 pub fn of_places((all, without): (Pair, Option<Pair>), dwords: u8) -> Dwords {
     let mut mask = Dwords::default();
     for (dword, terms) in mask.iter_mut().enumerate().take(dwords.into()) {

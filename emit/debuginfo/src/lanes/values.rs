@@ -188,8 +188,8 @@ impl Branches {
     /// true if the lanes in a mask remained, and false if those that are not in the mask remained. If several
     /// branches match, the last one before instruction number `before` is meant.
     ///
-    /// It is the right one, because the instruction `before` is still on the near side: EXEC gets its earlier
-    /// value back only after both sides.
+    /// This branch is the right one, because the instruction `before` is still on its near side: EXEC gets
+    /// its earlier value back only after both sides of a branch.
     pub fn near_side(&self, before: u32, branch: (Value, bool)) -> Option<Value> {
         let numbers = self.0.get(&branch)?;
         let count = numbers.partition_point(|&number| number < before);
