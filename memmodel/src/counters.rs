@@ -36,8 +36,8 @@ pub enum Tells {
     Done,
     /// The operation has read its vector sources.
     SourcesRead,
-    /// The counter says that the operation has read the data that it stores. Addresses do not matter, because
-    /// the operation has read these already at issue.
+    /// The counter says that the operation has read the data that it stores. Registers with addresses do not
+    /// matter, because the operation reads them already when it is issued.
     DataRead,
 }
 
@@ -148,10 +148,11 @@ pub enum Event {
 }
 
 const EVENT_COUNT: usize = Event::Export as usize + 1;
-/// Classes of each [`Event`] on a processor; empty if it has no such instruction.
+/// The classes of each [`Event`] on a processor. The set of an event is empty if the processor has no such
+/// instruction.
 pub type Events = [ClassSet; EVENT_COUNT];
 
-/// Returns the classes of each event, in the order of [`Event`].
+/// Returns the counter classes of each event (kind of operation), in the order of [`Event`].
 pub const fn events(facts: &MemoryModel) -> Events {
     let (store, exchange) = match facts.stores {
         StoreCounter::VmAndExp => (VECTOR | STORE_DATA, VECTOR | STORE_DATA),
@@ -179,7 +180,8 @@ pub const fn events(facts: &MemoryModel) -> Events {
     ]
 }
 
-/// Returns the event of an instruction, or `None` if it is not a memory operation.
+/// Returns the event (kind of operation) of an instruction, or `None` if the instruction is not a memory
+/// operation.
 #[inline]
 pub fn event(inst: &MachInst) -> Option<Event> {
     let row = inst.op.row();
@@ -224,8 +226,9 @@ pub fn lds_path(inst: &MachInst) -> Option<LdsPath> {
     }
 }
 
-/// Returns the place of an operation among the events of an instruction family: 0 for a load, 1 for a store
-/// or another operation that returns nothing, and 2 for an atomic that returns the old value.
+/// Returns which of the three events (kinds of operations) of an instruction family an operation is: 0 for a
+/// load, 1 for a store or another operation that returns nothing, and 2 for an atomic that returns the old
+/// value.
 fn manner(inst: &MachInst) -> usize {
     let flags = inst.op.row().flags;
     match flags.contains(Flags::ATOMIC) {
@@ -236,7 +239,7 @@ fn manner(inst: &MachInst) -> usize {
 }
 
 /// Calls `f` with each register that an operation still writes or reads after issue. No other instruction may
-/// access such a register before the operation is complete. When this is, the counter of `class` tells.
+/// access such a register before the counter of `class` says that the operation is complete.
 pub fn registers_in_use(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
     let specs = inst.op.row().ops;
     for (index, &operand) in inst.operands().iter().enumerate() {

@@ -103,8 +103,8 @@ impl<'a> View<'a> {
         View { model, role: func.role, vgprs, active, only_clauses }
     }
 
-    /// Returns the rules in `active`, each with its index. These are the rules that an instruction mitigates,
-    /// not wait states.
+    /// Returns the rules in `active`, each with its index. The hazards of these rules are mitigated by an
+    /// instruction and not by wait states.
     fn mitigated_rules(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
         let active = self.active;
         let rules = self.model.rules.mitigated_rules().iter().enumerate();
@@ -266,7 +266,7 @@ impl Window {
         }
     }
 
-    /// Updates the states of the rules that an instruction mitigates: records the hazards that the given
+    /// Updates the states of the rules whose mitigation is an instruction: records the hazards that the given
     /// instruction creates, and removes the hazards that it mitigates.
     fn mark(&mut self, view: &View<'_>, inst: &MachInst) {
         let model = view.model;
@@ -400,8 +400,9 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
-/// Returns the instruction that must precede a branch which is inserted after this pass. Some hazards exist
-/// only if a branch is between their two instructions, so a new branch can create one.
+/// Returns the instruction that must precede each branch that a later pass inserts. Some hazards exist only
+/// if a branch is between their two instructions, so a new branch can create such a hazard. Returns `None` if
+/// no instruction is needed.
 pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
     let mut across = model.rules.mitigated_rules().iter().filter(|rule| rule.needs_branch());
     let rule = across.next()?;

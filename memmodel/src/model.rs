@@ -69,8 +69,9 @@ impl Model {
         self.facts
     }
 
-    /// Returns the sequence of waits and cache instructions around an access or fence. `row` and `case` are
-    /// the results of [`crate::sequences::lookup`].
+    /// Returns the sequence of waits and cache instructions around an access or fence. `row` is the row of
+    /// the table [`crate::sequences`] for the access, and `case` has the conditions of words that hold for
+    /// it. [`crate::sequences::lookup`] returns both.
     pub fn around(&self, row: &Row, case: When, inst: &MachInst) -> Around {
         let flags = inst.op.row().flags;
         let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);

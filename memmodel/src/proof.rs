@@ -50,8 +50,9 @@ impl fmt::Display for Place {
 /// Kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The second instruction accesses a register too early: the operation of the first instruction may still
-    /// write the register, or still read it if its counter counts reads.
+    /// The second instruction accesses a register too early, because the operation of the first instruction
+    /// may still write the register. If the counter counts operations until they have read their sources, the
+    /// operation may still read the register.
     InFlight {
         /// The first of the registers.
         reg: Reg,

@@ -74,16 +74,17 @@ bitflags::bitflags! {
         const VS = 1 << 2;
         /// A wait for `lgkmcnt(0)`.
         const LGKM = 1 << 3;
-        /// Invalidates the outer caches. This step precedes the invalidation of the inner cache: in the other
-        /// order, another wave could load a line from the outer cache into the inner cache between the two
-        /// invalidations, so the guide's order leaves a stale line (`docs/litmus.md`, `mp-bystander`). LLVM
-        /// 19 has the same order as this table.
+        /// Invalidates the outer caches. This step precedes the invalidation of the inner cache, as it does
+        /// in the code of LLVM 19. The AMDGPU guide has the opposite order, which may leave a stale line:
+        /// between the two invalidations, another wave could load the line from the outer cache into the
+        /// inner cache (`docs/litmus.md`, `mp-bystander`).
         const INVALIDATE_OUTER = 1 << 4;
         /// Invalidates the innermost cache.
         const INVALIDATE = 1 << 5;
     }
 
-    /// Conditions of a word. The word applies if all of its conditions hold.
+    /// Conditions of a word, which is one step (such as a wait) in a cell of the table. The step is needed
+    /// only if all conditions of the word hold.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct When: u8 {
         /// `?`
@@ -164,7 +165,8 @@ const WORDS: [(&str, What); 10] = [
 ];
 
 impl Sequence {
-    /// Parses a cell at compile time. An unknown word is a compilation error.
+    /// Parses a cell of the table of sequences at compile time. A word that is not known is a compilation
+    /// error.
     const fn parse(text: &str) -> Sequence {
         let bytes = text.as_bytes();
         let mut sequence =
@@ -259,12 +261,12 @@ impl Row {
             && matches!(self.order, SyncOrder::Release | SyncOrder::AcqRel | SyncOrder::SeqCst)
     }
 
-    /// Returns whether the row is a release whose scope is the work-group.
+    /// Returns whether the row of the table is for a release whose scope is the work-group.
     pub fn releases_to_group(&self) -> bool {
         self.releases() && self.scopes == GROUP
     }
 
-    /// Returns whether the row releases to the agent or the system.
+    /// Returns whether the row of the table is for a release whose scope is the agent or the system.
     pub fn releases_beyond_the_group(&self) -> bool {
         self.releases() && self.scopes == WIDE
     }
@@ -290,8 +292,9 @@ const NOWHERE: &[Place] = &[Place::None];
 
 macro_rules! table {
     ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $shared_l2:literal, $own_l2:literal, $gl0_gl1_l2:literal, $line:literal;)*) => {
-        /// The table. Rows that the source defines as "same as" another row are written out; a `seq_cst` row
-        /// keeps the steps that OpenCL may omit, as the source requires.
+        /// The table of memory-model sequences. The AMDGPU guide defines some rows as "same as" another row;
+        /// here they are written out. A `seq_cst` row keeps the steps that OpenCL may omit, as the guide
+        /// requires.
         pub static ROWS: &[Row] = &[$(Row {
             name: $name,
             kind: Kind::$kind,
@@ -428,9 +431,10 @@ fn strongest(a: SyncOrder, b: SyncOrder) -> SyncOrder {
     }
 }
 
-/// Returns the order under which the table lists an operation of that kind: seed 000, lines 3119-3123;
-/// "unordered" follows rows 3188-3190. In the source, a load atomic with release and a store atomic with
-/// acquire are non-atomic; here they stay monotonic.
+/// Returns the order under which the table lists an operation of that kind, according to the AMDGPU guide
+/// (seed 000, lines 3119-3123, and lines 3188-3190 for "unordered"). There is one difference. In the guide,
+/// an atomic load with release order and an atomic store with acquire order are not atomic; here they are
+/// atomic with relaxed order.
 pub fn normalise(kind: Kind, order: SyncOrder) -> Option<SyncOrder> {
     use SyncOrder::{AcqRel, Acquire, NotAtomic, Relaxed, Release, SeqCst, Unordered};
     Some(match (kind, order) {

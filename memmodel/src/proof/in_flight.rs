@@ -113,8 +113,9 @@ impl Search {
         let class = &CLASSES[query.class];
         let data = &query.func.blocks[block];
         for (index, inst) in data.insts.iter().enumerate().skip(from) {
-            // As long as the operation is incomplete, the `younger` operations of its class are incomplete
-            // too. A wait for at most `younger` outstanding operations therefore completes the operation.
+            // As long as the operation is incomplete, the younger operations of its class, of which there are
+            // `younger`, are incomplete too. A wait for at most `younger` outstanding operations therefore
+            // completes the operation.
             let wait = query.model.subtarget().waited(inst);
             if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
                 return;

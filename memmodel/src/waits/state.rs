@@ -13,8 +13,8 @@ use mir::MachFunc;
 /// An operation that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
-    /// Registers that the operation has not written yet. For a class that counts reads, registers that it has
-    /// not read yet.
+    /// Registers that the operation has not written yet. If the class counts operations until they have read
+    /// their sources, these are the registers that the operation has not read yet.
     pub(super) range: RegRange,
     /// Index in [`CLASSES`].
     pub(super) class: u8,

@@ -47,9 +47,10 @@ impl Transfers {
         self.load.into_iter().chain(self.store)
     }
 
-    /// Returns the transfers for which an access on the given path has to wait. Two transfers usually need no
-    /// wait between them, because they complete in order. The exception is a store after a load: the store
-    /// reads LDS when it is issued, which may be before the load has written LDS.
+    /// Returns the transfers (loads to LDS and stores from LDS) for which an access to LDS on the given path
+    /// has to wait. Two transfers usually need no wait between them, because they complete in order. The
+    /// exception is a store after a load: the store reads LDS when it is issued, which may be before the load
+    /// has written LDS.
     pub(super) fn before(self, path: LdsPath) -> impl Iterator<Item = Transfer> {
         let load = self.load.filter(|_| path != LdsPath::Load);
         let store = self.store.filter(|_| path == LdsPath::Instruction);
@@ -69,9 +70,10 @@ impl Transfers {
         }
     }
 
-    /// Joins the transfers on another path through the code into these. Returns whether these changed.
-    /// `is_younger` returns whether its first operation was issued after its second; the numbers in `issued`
-    /// have been converted before, so that both states count alike.
+    /// Joins the transfers on another path through the code into these. For each kind of transfer, the
+    /// younger one remains. Returns whether this has changed anything. `is_younger` returns whether its first
+    /// argument was issued after its second. For this comparison, the caller has converted the numbers in
+    /// `issued`, so that both states count alike.
     pub(super) fn join(&mut self, other: Transfers, is_younger: impl Fn(Transfer, Transfer) -> bool) -> bool {
         let mut changed = false;
         for (own, new) in [(&mut self.load, other.load), (&mut self.store, other.store)] {
