@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `op`, then `glc`, `dlc` | the access, with these bits; a fence has none |
 //! | `vm`, `vs`, `lgkm` | a wait until the counter is 0 |
-//! | `own` | `vm` after an access that returns something, `vs` after one that does not (the guide's `vm/vscnt`) |
+//! | `own` | `vm` after an access with a result, `vs` after one without (the guide's `vm/vscnt`) |
 //! | `wb` | write back data that other agents must be able to read (gfx90a: `buffer_wbl2`) |
 //! | `out` | invalidate the outer caches (GFX10's GL1, gfx90a's L2 for lines of other agents) |
 //! | `inv` | invalidate the innermost cache |
@@ -18,8 +18,11 @@
 //! |---|---|
 //! | `?` | where address spaces are ordered with each other ("If OpenCL, omit" in the AMDGPU guide) |
 //! | `@` | where a fence orders global memory ("If OpenCL and address space is local, omit") |
-//! | `~` | where the waves of a work-group do not share their first cache: GFX10 in WGP mode, gfx90a in `tgsplit` mode ("If CU wavefront execution mode, omit") |
+//! | `~` | where the waves of a work-group do not share their first cache |
 //! | `!` | at system scope |
+//!
+//! The mark `~` is the guide's "If CU wavefront execution mode, omit": the waves of a work-group do not share
+//! their first cache on GFX10 in WGP mode and on gfx90a in `tgsplit` mode.
 //!
 //! A word with `?` is omitted for a `_one_as` access and for a fence that does not name LDS. A `seq_cst`
 //! fence orders all address spaces, whatever spaces it names.

@@ -143,8 +143,8 @@ pub fn llvm_value(node: &Node) -> Value {
     }
 }
 
-/// Returns the value of a scalar without a tag, as LLVM reads the scalar. A key of a mapping is such a scalar,
-/// too: a key that looks like a number is a number.
+/// Returns the value of a scalar without a tag, as LLVM reads the scalar. A key of a mapping is such a
+/// scalar, too: a key that looks like a number is a number.
 pub fn llvm_scalar(text: &str) -> Value {
     if let Some(value) = unsigned(text) {
         return Value::Uint(value);

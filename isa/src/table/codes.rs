@@ -46,8 +46,8 @@ impl Codes {
         self.from(first, NO)
     }
 
-    /// Returns the number in the opcode field of the instruction's encoding; `None` if the family does not have
-    /// the instruction.
+    /// Returns the number in the opcode field of the instruction's encoding; `None` if the family does not
+    /// have the instruction.
     #[inline]
     pub const fn get(&self, family: ArchId) -> Option<u16> {
         match self.0[family as usize] {

@@ -21,7 +21,8 @@ pub struct Buffers {
     pub scratch_format: u32,
 }
 
-/// How the hardware checks whether an access is in a buffer. The size of the buffer is in bytes or in records.
+/// How the hardware checks whether an access is in a buffer. The size of the buffer is in bytes or in
+/// records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeCheck {
     /// The size is in bytes if the stride is 0, and in records otherwise.
@@ -29,7 +30,8 @@ pub enum RangeCheck {
     /// The size is in records if the stride is not 0 and the buffer is swizzled, and in bytes otherwise. If
     /// the size is in bytes, the offset that is compared with it includes the offset of the record.
     RecordsIfSwizzled,
-    /// The size is in records if the stride is not 0 and the instruction has an index, and in bytes otherwise.
+    /// The size is in records if the stride is not 0 and the instruction has an index, and in bytes
+    /// otherwise.
     RecordsIfIndexed,
     /// The field `OOB_SELECT`, bits 29:28 of the fourth dword, selects the check.
     Selected,

@@ -14,9 +14,9 @@ pub struct Device {
     pub wave_place: WavePlace,
 }
 
-/// Positions of the lowest bits of the fields of HW_ID, or of HW_ID1 where this register exists. The field for
-/// the slot of the wave in its SIMD starts at bit 0 (Southern Islands to Vega ISA, "Hardware ID"; RDNA ISA,
-/// "HW_ID1").
+/// Positions of the lowest bits of the fields of HW_ID, or of HW_ID1 where this register exists. The field
+/// for the slot of the wave in its SIMD starts at bit 0 (Southern Islands to Vega ISA, "Hardware ID"; RDNA
+/// ISA, "HW_ID1").
 #[derive(Clone, Copy, Debug)]
 pub struct WavePlace {
     /// SIMD.

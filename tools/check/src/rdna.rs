@@ -355,8 +355,8 @@ impl Events {
         }
     }
 
-    /// Updates the state for the hazards [`PENDING`]. The instruction may be the first instruction of a hazard,
-    /// and it may mitigate hazards of earlier instructions.
+    /// Updates the state for the hazards [`PENDING`]. The instruction may be the first instruction of a
+    /// hazard, and it may mitigate hazards of earlier instructions.
     fn update_pending(&mut self, site: Site, effects: &Effects) {
         let kinds = effects.kinds;
         let valu = kinds.contains(Kinds::VALU);
