@@ -133,7 +133,7 @@ impl Calls {
 /// each way of printing has its own implicit argument, and other code may use any of them. In earlier
 /// versions, other code is assumed to print in the same way as this object.
 fn foreign_hidden(target: &Subtarget, printf: Printf) -> isa::Hidden {
-    let args = isa::HiddenArgs::for_version(target.code_object);
+    let args = target.hidden_args();
     let apart = args.offset("hidden_printf_buffer") != args.offset("hidden_hostcall_buffer");
     let mut all = isa::Hidden::FOREIGN;
     all.set(isa::Hidden::PRINTF_BUFFER, apart || printf == Printf::Buffer);

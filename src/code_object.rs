@@ -329,7 +329,7 @@ impl CodeObject {
         };
         if object.externals.is_empty() {
             object.count_lds(code);
-            let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
+            let bytes = object.with_program(code, |program| emit::elf::complete_in(program, emitter));
             object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         }
         Ok(object)
@@ -486,7 +486,9 @@ impl CodeObject {
         let is_shared =
             |to: mir::Referent| self.shared.iter().any(|(id, _)| to == mir::Referent::Global(id.as_u32()));
         let externals = self.externals.iter().filter(|(to, _)| !is_shared(*to));
-        let externals = externals.map(|(to, name)| emit::External { to: *to, name });
+        let externals =
+            externals.map(|(to, name): &(mir::Referent, SmolStr)| emit::External { to: *to, name });
+        let externals = externals.chain(scratch_symbols(code));
         let externals: SmallVec<[emit::External<'_>; 2]> = externals.collect();
         let (functions, variables, formats) = (&functions, &variables, &self.formats);
         f(&Program {
@@ -504,6 +506,14 @@ impl CodeObject {
             frames: self.frames,
         })
     }
+}
+
+/// Returns the symbols of the scratch descriptor to which the code refers. The runtime defines them.
+fn scratch_symbols<'a>(code: &'a [MachFunc]) -> impl Iterator<Item = emit::External<'a>> {
+    let uses = |to: mir::Referent| code.iter().flat_map(|func| &func.relocs).any(|reloc| reloc.to == to);
+    let symbols = (0..).zip(isa::system::SCRATCH_SYMBOLS);
+    let symbols = symbols.map(|(dword, name)| emit::External { to: mir::Referent::Scratch(dword), name });
+    symbols.filter(move |symbol| uses(symbol.to))
 }
 
 /// Returns the formats of `printf` for the metadata. The list is empty if no kernel prints.
@@ -553,6 +563,8 @@ fn externals(module: &ir::Module, code: &[MachFunc]) -> Vec<(mir::Referent, Smol
                 let global = &module.globals[ir::Global::from_u32(id)];
                 global.external.then(|| global.name.clone())
             }
+            // The runtime defines the scratch descriptor, so the object can be loaded alone.
+            mir::Referent::Scratch(_) => None,
         };
         if let Some(name) = name
             && !found.iter().any(|(known, _)| *known == to)

@@ -1,6 +1,6 @@
 //! Warnings that are found in the IR after inlining. They are about barriers and wave operations that not all
 //! work-items reach, work-group memory that is read without a barrier after the store, parameters that lack
-//! `restrict`, and loops that are not unrolled.
+//! `restrict`, loops that are not unrolled, and calls of a debugger that does not exist.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
@@ -51,6 +51,8 @@ const UNPROMISED: &str = "missing_restrict";
 /// a work-group may run on several compute units, each of which has its own LDS.
 const SPLIT_GROUP: (&str, &str) =
     ("split_group_memory", "a work-group has no `shared` memory with `-mtgsplit`");
+/// Name and message of the warning about calls of the debugger on systems without a trap handler.
+const NO_HANDLER: (&str, &str) = ("no_trap_handler", "no trap handler takes this call of the debugger");
 /// Name of the warning about loops that are not unrolled although the source asks for it.
 const NOT_UNROLLED: &str = "not_unrolled";
 
@@ -154,6 +156,7 @@ pub fn of_module(
     found.unpromised(module, passed.context, passed.options);
     found.not_unrolled(passed.context);
     found.split_group(module, target);
+    found.no_handler(module, target);
     let Found { list, .. } = found;
     (!list.is_empty()).then(|| Diagnostics { list, source: SourceText::new(&options.file_name, text) })
 }
@@ -249,6 +252,24 @@ impl Found<'_> {
             let Some(at) = place else { continue };
             let help = "leave `-mtgsplit` out, or hand on the values in `global` memory".to_owned();
             self.add(name, message, [Some((at, "used here".to_owned())), None], help);
+        }
+    }
+
+    /// Warns about calls of the debugger if the target's operating system has no trap handler.
+    fn no_handler(&mut self, module: &ir::Module, target: &Subtarget) {
+        let (name, message) = NO_HANDLER;
+        if target.system().has_trap_handler || self.is_off(name) {
+            return;
+        }
+        for func in module.funcs.values() {
+            for &inst in func.layout.iter().flat_map(|&block| func.blocks[block].insts()) {
+                if func.insts[inst].op != (ir::Op::Trap { debug: true }) {
+                    continue;
+                }
+                let Some(at) = word(self.text, func.own_location(inst)) else { continue };
+                let help = format!("`{}` has no debugger: leave the call out", target.system().name);
+                self.add(name, message, [Some((at, "does nothing".to_owned())), None], help);
+            }
         }
     }
 

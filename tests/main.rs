@@ -40,4 +40,5 @@ mod round_trip;
 mod run_file;
 mod shapes;
 mod spills;
+mod systems;
 mod users;

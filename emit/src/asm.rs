@@ -5,7 +5,10 @@
 //! Instructions that a pass inserted carry the reason as a `;` comment.
 
 use crate::lines::Lines;
-use crate::{ById, EmitError, Function, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
+use crate::{
+    ById, EmitError, Function, Kernel, Program, Variable, by_id, config, descriptor, kernel_code, notes,
+};
+use isa::system::SCRATCH_SYMBOLS;
 use isa::{CodeEnd, Operand, Subtarget, op};
 use mir::{Distance, MachFunc, Referent, RelocRef};
 use std::fmt::Write;
@@ -40,6 +43,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         program.externals.iter().filter_map(move |external| match external.to {
             Referent::Func(id) => functions.then_some((id, external.name)),
             Referent::Global(id) => (!functions).then_some((id, external.name)),
+            Referent::Scratch(_) => None,
         })
     };
     let mut listing = Listing {
@@ -64,6 +68,9 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     };
     notes::prologue(program, &mut listing.out);
     listing.out.push_str("\t.text\n");
+    if program.target.system().has_config {
+        config::text(program, &mut listing.out)?;
+    }
     for kernel in program.kernels {
         listing.head(kernel)?;
         listing.code(&program.target_of(kernel), kernel.func)?;
@@ -77,7 +84,9 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         let _ = writeln!(out, "\t.p2alignl\t{}, {word}", CodeEnd::LINE.trailing_zeros());
         let _ = writeln!(out, "\t.fill\t{}, 4, {word}", bytes / 4);
     }
-    out.push_str("\t.section\t.rodata,\"a\",@progbits\n");
+    if program.has_rodata() {
+        out.push_str("\t.section\t.rodata,\"a\",@progbits\n");
+    }
     for kernel in program.with_descriptors() {
         out.push_str("\t.p2align\t6\n");
         descriptor::text(program, kernel, &mut out)?;
@@ -101,7 +110,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     Ok(out)
 }
 
-impl Listing<'_> {
+impl<'p> Listing<'p> {
     fn code(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
         let name = &func.name;
         let targets = branch_targets(func);
@@ -138,7 +147,7 @@ impl Listing<'_> {
             self.out,
             "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n"
         );
-        if !self.program.is_v2() {
+        if !self.program.has_kernel_code() {
             let _ = writeln!(self.out, "{name}:");
             return Ok(());
         }
@@ -170,17 +179,21 @@ impl Listing<'_> {
     /// has written a placeholder there. The operand becomes `symbol@rel32@lo+addend` or a similar expression,
     /// or the name of the called function.
     fn symbolic(&mut self, reloc: RelocRef, at: i64, start: usize) -> Result<(), EmitError> {
-        let (names, id) = match reloc.to {
-            Referent::Global(id) => (&self.variables, id),
-            Referent::Func(id) => (&self.functions, id),
+        let named = |names: &ById<&'p str>, id: u32| names.get(id as usize).copied().flatten();
+        let name = match reloc.to {
+            Referent::Global(id) => named(&self.variables, id),
+            Referent::Func(id) => named(&self.functions, id),
+            Referent::Scratch(dword) => SCRATCH_SYMBOLS.get(usize::from(dword)).copied(),
         };
-        let name = names.get(id as usize).copied().flatten().ok_or(EmitError::Unknown(reloc.to))?;
+        let name = name.ok_or(EmitError::Unknown(reloc.to))?;
         let cut = self.out[start..].rfind(", ").map_or(self.out.len(), |at| start + at + 2);
         self.out.truncate(cut);
         let _ = match reloc.part {
             Distance::Low => write!(self.out, "{name}@rel32@lo{:+}", at + reloc.addend),
             Distance::High => write!(self.out, "{name}@rel32@hi{:+}", at + reloc.addend),
             Distance::Words => write!(self.out, "{name}"),
+            // LLVM's name of this symbol needs no specifier.
+            Distance::Address if matches!(reloc.to, Referent::Scratch(_)) => write!(self.out, "{name}"),
             Distance::Address if reloc.addend == 0 => write!(self.out, "{name}@abs32@lo"),
             Distance::Address => write!(self.out, "{name}@abs32@lo{:+}", reloc.addend),
         };

@@ -1,5 +1,5 @@
 //! Kernel descriptors, as bytes and as `.amdhsa_` directives. The fields are defined in
-//! [`objwriter::descriptor`].
+//! [`objwriter::descriptor`]. Other kinds of headers have the same register words, at the same places.
 
 use crate::{EmitError, Kernel, Program};
 use isa::{CodeObjectVersion, DescriptorFields, Subtarget};
@@ -10,6 +10,10 @@ use std::fmt::Write;
 
 /// Alignment at which the command processor reads descriptors, in bytes.
 pub const ALIGN: u64 = 64;
+
+/// Offsets of the register words `compute_pgm_rsrc1` and `compute_pgm_rsrc2`.
+pub(crate) const RSRC1: usize = 48;
+pub(crate) const RSRC2: usize = 52;
 
 /// Suffix that turns the name of a kernel into the symbol of its descriptor.
 pub const SUFFIX: &str = ".kd";
@@ -27,9 +31,10 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
         vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        // GFX6 has no register FLAT_SCRATCH. Assemblers reserve two SGPRs for it there anyway, and no
-        // directive can turn that off, so kernc does the same.
-        flat_scratch: func.abi.flat_scratch_init || !DescriptorFields::RESERVE_FLAT_SCRATCH.has(target),
+        // GFX6 has no register FLAT_SCRATCH. For a descriptor, assemblers reserve two SGPRs for it there anyway,
+        // and no directive can turn that off, so kernc does the same.
+        flat_scratch: func.abi.flat_scratch_init
+            || !DescriptorFields::RESERVE_FLAT_SCRATCH.has(target) && target.system().has_metadata,
         xnack_mask: target.xnack.may_be_on(),
     }
 }
@@ -102,8 +107,22 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
         }
     }
     let too_many = |error: fields::TooMany| EmitError::Container(format!("{}: {error}", kernel.func.name));
-    registers(target, kernel.func).set(target, &mut out).map_err(too_many)?;
+    let registers = registers(target, kernel.func);
+    registers.set(target, &mut out).map_err(too_many)?;
+    if target.system().states_lds {
+        state_all(target, (&registers, kernel.lds), &mut out);
+    }
     Ok(out)
+}
+
+/// Fills in what the command processor of HSA computes itself or ignores, as LLVM 19 does for other systems:
+/// the size of LDS, and the number of SGPRs on processors where every wave has all of them.
+fn state_all(target: &Subtarget, (registers, lds): (&Registers, u32), out: &mut [u8; SIZE]) {
+    let sgprs = registers.total_sgprs(target).max(1).div_ceil(target.sgpr_encoding_granule) - 1;
+    if !target.arch.descriptor.known().counts_sgprs {
+        fields::SGPR_BLOCKS.set(out, sgprs.into());
+    }
+    fields::GRANULATED_LDS_SIZE.set(out, lds.div_ceil(target.lds_granule).into());
 }
 
 /// Writes the descriptor as the `.amdhsa_kernel` block of an assembler source. Fields that have the

@@ -6,7 +6,8 @@
 use crate::lines::Lines;
 use crate::shared::{self, Addresses};
 use crate::{
-    ById, Context, DebugSections, EmitError, Program, by_id, code, descriptor, kernel_code, notes, unwind,
+    ById, Context, DebugSections, EmitError, Program, by_id, code, config, descriptor, kernel_code, notes,
+    unwind,
 };
 use bumpalo::Bump;
 use isa::{CodeEnd, Subtarget};
@@ -46,6 +47,20 @@ pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
     write((program, None), &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
+/// Returns the object as the runtime of the program's system loads it: a linked object, or a relocatable
+/// object in which the addresses of variables in LDS are filled in. Reuses the memory of `ctx`.
+///
+/// # Errors
+/// See [`EmitError`].
+pub fn complete_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, EmitError> {
+    if program.target.system().is_linked {
+        return loadable_in(program, ctx);
+    }
+    shared::with_addresses(program, |program, addresses| {
+        write((program, Some(addresses)), ctx, |object, _| objwriter::elf::relocatable(object))
+    })
+}
+
 /// Builds an object and writes it with the function `file`. `addresses` are the addresses of variables in
 /// LDS, which only loadable objects contain.
 fn write(
@@ -78,7 +93,13 @@ fn write(
         image.variable(number)?;
     }
     image.local_references();
-    let (object, code) = image.finish();
+    let config = match program.target.system().has_config {
+        true => {
+            Some(section(config::NAME, Contents { bytes: config::bytes(program)?, ..Contents::default() }))
+        }
+        false => None,
+    };
+    let (object, code) = image.finish(config);
     let written = file(&object, bump).map_err(EmitError::Container);
     *memory = Memory::from_written(object, code);
     written
@@ -175,6 +196,8 @@ const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
 /// directives for notes.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
+/// The same numbers for objects with the section `.AMDGPU.config`, which has number 1.
+const NUMBERS_CONFIG: [u32; 4] = [0, 2, 3, 4];
 
 /// Names of the debug sections that this module writes: for source lines, and for the list of atomic
 /// accesses. These sections follow the section [`ABBREV`], which comes after the sections with code, data and
@@ -243,7 +266,7 @@ impl<'a> Image<'a> {
         };
         let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
         let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
-        let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
+        let kind = if program.has_kernel_code() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
         // An assembler gives the symbol of a descriptor the visibility of its kernel, so this module does the
         // same.
@@ -285,7 +308,11 @@ impl<'a> Image<'a> {
             rodata: memory.section(RODATA, SHT_PROGBITS, 0),
             data: memory.section(DATA, SHT_PROGBITS, SHF_WRITE),
             note: memory.section(NOTE, SHT_NOTE, 0),
-            numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
+            numbers: match program.target.system().has_config {
+                true => NUMBERS_CONFIG,
+                false if program.is_v2() => NUMBERS_V2,
+                false => NUMBERS,
+            },
             order: memory.order,
             addresses,
             is_named: smallvec![false; program.variables.len() + program.functions.len() + program.externals.len() + program.shared.len()],
@@ -311,7 +338,7 @@ impl<'a> Image<'a> {
         }
         let begin = text.len();
         self.order.push(Target::Symbol(number as u32));
-        if self.program.is_v2() {
+        if self.program.has_kernel_code() {
             text.extend_from_slice(&kernel_code::bytes(self.program, kernel)?);
         }
         self.code(number, (&self.program.target_of(kernel), kernel.func), begin)
@@ -391,6 +418,12 @@ impl<'a> Image<'a> {
     /// address, adds a relocation for it instead.
     fn shared_address(&mut self, offset: u64, to: RelocRef) -> Result<(), EmitError> {
         let unknown = EmitError::Unknown(to.to);
+        if let Referent::Scratch(_) = to.to {
+            let target = self.named(to.to)?;
+            let kind = reloc::ABS32_LO;
+            self.text.relocations.push(Relocation { offset, target, kind, addend: to.addend });
+            return Ok(());
+        }
         let Referent::Global(id) = to.to else { return Err(unknown) };
         if let Some(addresses) = self.addresses {
             let address = addresses.get(id as usize).copied().flatten().ok_or(unknown)?;
@@ -427,6 +460,7 @@ impl<'a> Image<'a> {
         let number = match to {
             Referent::Global(id) => self.variables.get(id as usize),
             Referent::Func(id) => self.functions.get(id as usize),
+            Referent::Scratch(_) => None,
         };
         if number.copied().flatten().is_none()
             && let Some(external) = self.program.externals.iter().position(|external| external.to == to)
@@ -437,6 +471,7 @@ impl<'a> Image<'a> {
         Ok(match to {
             Referent::Global(_) => self.variable_symbol(number),
             Referent::Func(_) => self.function_symbol(number),
+            Referent::Scratch(_) => return Err(EmitError::Unknown(to)),
         })
     }
 
@@ -569,15 +604,20 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the finished object, and the buffer for encoded code so that the caller can reuse its memory.
-    fn finish(mut self) -> (Object<'a>, code::Code) {
+    /// Returns the finished object with the section `config` after the code, and the buffer for encoded code so
+    /// that the caller can reuse its memory.
+    fn finish(mut self, config: Option<Section<'a>>) -> (Object<'a>, code::Code) {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
         self.note.align = 4;
+        if !self.program.target.system().has_metadata {
+            self.note.flags = 0;
+        }
         notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
         let data = has_data.then_some(self.data);
-        self.sections.extend([self.text, self.rodata].into_iter().chain(data));
+        let rodata = self.program.has_rodata().then_some(self.rodata);
+        self.sections.extend([Some(self.text), config, rodata, data].into_iter().flatten());
         let place = self.sections.len().min(self.numbers[NOTE as usize] as usize);
         self.sections.insert(place, self.note);
         let end = |symbol: &Symbol| match symbol.place {

@@ -38,13 +38,14 @@ impl HiddenPart {
     /// bytes in `bytes`, if the source requests a number. The size of the kernarg segment is a multiple of a
     /// dword.
     pub fn new(target: &Subtarget, own: u32, bytes: Option<u32>, holds: Hidden) -> HiddenPart {
-        let block = HiddenArgs::for_version(target.code_object);
+        let block = target.hidden_args();
         let (size, asked) = match holds.are_read() {
             true => (block.size, Hidden::empty()),
             // Code outside this program may read hidden arguments.
             false => (bytes.unwrap_or(0), Hidden::FOREIGN | Hidden::HOSTCALL_BUFFER),
         };
-        let start = if size == 0 { own.next_multiple_of(4) } else { HiddenArgs::start(own) };
+        let start = if size == 0 { own.next_multiple_of(4) } else { block.start(own) };
+        let start = target.system().arguments_begin + start;
         HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size }
     }
 

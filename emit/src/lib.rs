@@ -1,7 +1,8 @@
 //! Code objects: ELF, kernel descriptors, metadata, assembly listings.
 //!
 //! How a [`Program`] becomes a file: the machine code of each kernel is encoded as words ([`code`]); its
-//! resources become a 64-byte kernel descriptor ([`descriptor`]), or in V2 a header ([`kernel_code`]); its
+//! resources become a 64-byte kernel descriptor ([`descriptor`]), a header ([`kernel_code`]) or pairs of
+//! register and value (`config`), whichever the operating system and the object's version ask for; its
 //! signature becomes [`metadata`], which is stored in [`notes`]. [`elf`] combines these parts into a loadable
 //! or relocatable object. [`asm`] prints the same contents as text that an assembler turns into the same
 //! bytes.
@@ -12,6 +13,7 @@
 pub mod asm;
 pub mod branches;
 pub mod code;
+mod config;
 mod debug;
 pub mod descriptor;
 pub mod distances;
@@ -34,7 +36,7 @@ pub use objwriter::dwarf::Dialect;
 pub use unwind::Entered;
 
 use bumpalo::Bump;
-use isa::{CodeEnd, CodeObjectVersion, MBlock, Os, Subtarget};
+use isa::{CodeEnd, CodeObjectVersion, KernelHeader, MBlock, Subtarget};
 use mir::MachFunc;
 use smallvec::{SmallVec, smallvec};
 use std::fmt;
@@ -195,29 +197,50 @@ impl<'a> Program<'a> {
     /// are rejected, because they have neither these descriptors nor this metadata. V2 is rejected for
     /// processors with accumulation registers, because the V2 header has no field for their number.
     fn check(&self) -> Result<(), EmitError> {
-        match self.target.os {
-            Os::AmdHsa if self.is_v2() && objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target) => {
-                Err(EmitError::Unsupported("code object V2".to_owned()))
+        let system = self.target.system();
+        if !system.is_compiled {
+            return Err(EmitError::Unsupported(format!("code objects for {}", system.name)));
+        }
+        let usual = isa::Target::by_name(self.target.name).map(|target| target.wave_size);
+        let is_unstated = |kernel: &Kernel| Some(self.target_of(kernel).wave_size) != usual;
+        if !system.states_wave_size && self.kernels.iter().any(is_unstated) {
+            let what =
+                format!("another wave size than the processor's, which `{}` cannot state,", system.name);
+            return Err(EmitError::Unsupported(what));
+        }
+        let has_accumulation = objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target);
+        match self.target.kernel_header() {
+            KernelHeader::KernelCode | KernelHeader::Config if has_accumulation => {
+                let what = if system.has_metadata { "code object V2" } else { system.name };
+                Err(EmitError::Unsupported(what.to_owned()))
             }
-            Os::AmdHsa => Ok(()),
-            os => Err(EmitError::Unsupported(format!("code objects for {}", os.name()))),
+            _ => Ok(()),
         }
     }
 
-    /// Returns whether the object has version V2. In V2, a header before the code replaces the kernel
-    /// descriptor.
+    /// Returns whether the object has version V2.
     fn is_v2(&self) -> bool {
-        self.target.code_object == CodeObjectVersion::V2
+        self.target.system().has_metadata && self.target.code_object == CodeObjectVersion::V2
+    }
+
+    /// Returns whether a header (`amd_kernel_code_t`) precedes the code of each kernel.
+    fn has_kernel_code(&self) -> bool {
+        self.target.kernel_header() == KernelHeader::KernelCode
     }
 
     /// Returns the kernels that have descriptors.
     fn with_descriptors(&self) -> &[Kernel<'a>] {
-        if self.is_v2() { &[] } else { self.kernels }
+        if self.target.kernel_header() == KernelHeader::Descriptor { self.kernels } else { &[] }
+    }
+
+    /// Returns whether the object has the section `.rodata`. With metadata, it always has.
+    fn has_rodata(&self) -> bool {
+        self.target.system().has_metadata || !self.variables.is_empty()
     }
 
     /// Returns the padding after all code.
     fn code_end(&self) -> Option<CodeEnd> {
-        self.target.code_end.filter(|_| !self.kernels.is_empty())
+        self.target.code_end.filter(|_| !self.kernels.is_empty() && self.target.system().has_code_end)
     }
 
     /// Returns the size of a kernel's kernarg segment in bytes, hidden arguments included.
@@ -240,7 +263,7 @@ impl<'a> Program<'a> {
     /// Returns the target id of the program in the spelling of its code object version.
     fn target_id(&self) -> String {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = self.target;
-        objwriter::elf::target_id(os.name(), target.name, xnack, sramecc, code_object)
+        objwriter::elf::target_id(os.system().triple, target.name, xnack, sramecc, code_object)
     }
 }
 

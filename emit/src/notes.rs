@@ -1,4 +1,5 @@
-//! Notes of an object: since V3 one note with the metadata, in V2 four notes. They are written either as note
+//! Notes of an object: since V3 one note with the metadata, in V2 four notes. Objects for Mesa and for no
+//! operating system have one note, which names the processor. They are written either as note
 //! records or as assembler directives that produce the same records.
 
 use crate::{Program, metadata};
@@ -23,12 +24,22 @@ fn isa_version(target: &Subtarget) -> [u32; 3] {
 /// Returns the version of the processor as a target id.
 fn isa_name(target: &Subtarget) -> String {
     let [major, minor, stepping] = isa_version(target);
-    format!("amdgcn-amd-{}--gfx{major}{minor}{stepping:x}", target.os.name())
+    format!("{}--gfx{major}{minor}{stepping:x}", target.system().triple)
+}
+
+/// Returns the name of the processor for the note of systems without metadata: a target id without features,
+/// as LLVM 19 writes it.
+fn processor(target: &Subtarget) -> String {
+    format!("{}--{}", target.system().triple, target.name)
 }
 
 /// Appends the records.
 pub fn write(program: &Program, out: &mut Vec<u8>) {
     let target = &program.target;
+    if target.system().has_config {
+        let name = processor(target);
+        return note::write("AMD", NT_ISA_NAME, |out| out.extend_from_slice(name.as_bytes()), out);
+    }
     if target.code_object != CodeObjectVersion::V2 {
         note::write("AMDGPU", NT_METADATA, |out| metadata::write_message_pack(program, out), out);
         return;
@@ -45,7 +56,7 @@ pub fn write(program: &Program, out: &mut Vec<u8>) {
 pub fn prologue(program: &Program, out: &mut String) {
     let target = &program.target;
     // Writing to a string cannot fail.
-    if target.code_object == CodeObjectVersion::V2 {
+    if program.is_v2() {
         let [major, minor, stepping] = isa_version(target);
         let _ = writeln!(out, "\t.hsa_code_object_version {},{}", V2[0], V2[1]);
         let _ = writeln!(out, "\t.hsa_code_object_isa {major},{minor},{stepping},\"{VENDOR}\",\"{ARCH}\"");
@@ -55,13 +66,17 @@ pub fn prologue(program: &Program, out: &mut String) {
     let _ = writeln!(out, "\t.amdgcn_target \"{}\"", program.target_id());
     // Only V6 needs this directive. For the other versions the assembler takes the version from the metadata,
     // and LLVM 14 does not know the directive.
-    if target.code_object == CodeObjectVersion::V6 {
+    if target.system().has_metadata && target.code_object == CodeObjectVersion::V6 {
         out.push_str("\t.amdhsa_code_object_version 6\n");
     }
 }
 
 /// Appends the metadata at the end of a listing.
 pub fn epilogue(program: &Program, out: &mut String) {
+    if program.target.system().has_config {
+        let _ = writeln!(out, "\t.amd_amdgpu_isa \"{}\"", processor(&program.target));
+        return;
+    }
     let directive = match program.target.code_object {
         CodeObjectVersion::V2 => "amd_amdgpu_hsa_metadata",
         _ => "amdgpu_metadata",

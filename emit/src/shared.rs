@@ -90,7 +90,7 @@ fn reached(program: &Program, kernel: &MachFunc) -> BTreeSet<u32> {
                 Referent::Func(id) if seen.insert(id) => {
                     work.extend(functions.get(id as usize).copied().flatten());
                 }
-                Referent::Func(_) => {}
+                Referent::Func(_) | Referent::Scratch(_) => {}
             }
         }
     }

@@ -4,3 +4,4 @@
 
 mod islands;
 mod objects;
+mod systems;

@@ -515,6 +515,12 @@ const TABLE: &[(&str, &str, &str)] = &[
          parameters do point to the same memory, write `#[allow(missing_restrict)]`.",
     ),
     (
+        "no_trap_handler",
+        "a call of the debugger on a system without a trap handler",
+        "`debug_trap()` calls the debugger through the trap handler. Only the runtimes of the system \
+         `amdhsa` install a trap handler. For other systems, the call does nothing.",
+    ),
+    (
         "not_unrolled",
         "a loop with `#[unroll]` that stays a loop",
         "`#[unroll]` asks for a copy of the loop body for each iteration. For this, the number of \

@@ -123,6 +123,7 @@ fn every_code_has_an_example() {
             "divergent_wave_operation",
             "missing_barrier",
             "missing_restrict",
+            "no_trap_handler",
             "not_unrolled",
             "split_group_memory",
         ]

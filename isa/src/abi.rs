@@ -13,6 +13,9 @@ use smallvec::SmallVec;
 pub struct Abi {
     /// Private segment buffer, which describes scratch memory (4 user SGPRs).
     pub private_segment_buffer: bool,
+    /// Whether the kernel itself writes the private segment buffer, because the runtime does not provide it.
+    /// The buffer is then in four SGPRs after the system SGPRs.
+    pub makes_buffer: bool,
     /// Address of the dispatch packet (2 user SGPRs).
     pub dispatch_ptr: bool,
     /// Address of the queue (2 user SGPRs).
@@ -73,7 +76,7 @@ impl Abi {
     /// kernel descriptor requests it.
     const fn user_sgprs(&self) -> [(AbiInput, u8, bool); 6] {
         [
-            (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer),
+            (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer && !self.makes_buffer),
             (AbiInput::DispatchPtr, 2, self.dispatch_ptr),
             (AbiInput::QueuePtr, 2, self.queue_ptr),
             (AbiInput::KernargPtr, 2, self.kernarg_ptr),
@@ -104,6 +107,11 @@ impl Abi {
                 slots.push(AbiSlot { input, reg: Reg::sgpr(next), len });
                 next += u16::from(len);
             }
+        }
+        if self.private_segment_buffer && self.makes_buffer {
+            // Instructions take the buffer only from registers whose number is a multiple of 4.
+            let reg = Reg::sgpr(next.next_multiple_of(4));
+            slots.push(AbiSlot { input: AbiInput::PrivateSegmentBuffer, reg, len: 4 });
         }
         for dim in 0..=self.workitem_ids.min(2) {
             slots.push(AbiSlot { input: AbiInput::WorkitemId(dim), reg: Reg::vgpr(u16::from(dim)), len: 1 });

@@ -82,6 +82,8 @@ pub struct HiddenArgs {
     args: &'static [HiddenArg],
     /// Total size of the hidden arguments in bytes.
     pub size: u32,
+    /// Alignment of the first hidden argument in bytes, counted from the first explicit argument.
+    pub align: u32,
 }
 
 impl HiddenArg {
@@ -108,7 +110,7 @@ impl HiddenArg {
 }
 
 impl HiddenArgs {
-    /// Returns the hidden arguments of a code object version.
+    /// Returns the hidden arguments of a code object version of HSA.
     pub const fn for_version(version: CodeObjectVersion) -> &'static HiddenArgs {
         match version {
             CodeObjectVersion::V2 | CodeObjectVersion::V3 => &V3,
@@ -117,10 +119,10 @@ impl HiddenArgs {
         }
     }
 
-    /// Returns the offset of the first hidden argument. `own` is the size in bytes of the kernel's own
-    /// arguments.
-    pub const fn start(own: u32) -> u32 {
-        own.saturating_add(7) & !7
+    /// Returns the offset of the first hidden argument from the first explicit argument. `own` is the size in
+    /// bytes of the kernel's own arguments.
+    pub const fn start(&self, own: u32) -> u32 {
+        own.saturating_add(self.align - 1) & !(self.align - 1)
     }
 
     /// Returns the offset of the argument with this `.value_kind`.
@@ -164,6 +166,7 @@ static V3: HiddenArgs = HiddenArgs {
         arg("hidden_multigrid_sync_arg", 48, 8),
     ],
     size: 56,
+    align: 8,
 };
 
 static V4: HiddenArgs = HiddenArgs {
@@ -180,6 +183,7 @@ static V4: HiddenArgs = HiddenArgs {
         none(48).without(FOREIGN),
     ],
     size: 56,
+    align: 8,
 };
 
 static V5: HiddenArgs = HiddenArgs {
@@ -209,4 +213,19 @@ static V5: HiddenArgs = HiddenArgs {
         arg("hidden_queue_ptr", 200, 8).with(Hidden::QUEUE_PTR.union(FOREIGN)),
     ],
     size: 256,
+    align: 8,
+};
+
+// Hidden arguments of Mesa's OpenCL, with and without the operating system `mesa3d`: clover appends the number
+// of dimensions and the global offset to a kernel's arguments (`make_kernel_args` in Mesa's
+// `clover/llvm/codegen/common.cpp`), and libclc reads them from there.
+pub(crate) static MESA: HiddenArgs = HiddenArgs {
+    args: &[
+        arg("hidden_grid_dims", 0, 4),
+        arg("hidden_global_offset_x", 4, 4),
+        arg("hidden_global_offset_y", 8, 4),
+        arg("hidden_global_offset_z", 12, 4),
+    ],
+    size: 16,
+    align: 4,
 };

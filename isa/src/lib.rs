@@ -26,6 +26,7 @@ mod slots;
 pub mod special;
 pub mod spelling;
 pub mod subtarget;
+pub mod system;
 pub mod table;
 pub mod target;
 pub mod target_id;
@@ -49,6 +50,7 @@ pub use reg::{Reg, RegClass, VReg};
 pub use regset::RegSet;
 pub use shrink::{choose_form, swapped};
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
+pub use system::{KernelHeader, LaunchSizes, ScratchSetUp, System};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{
     Arch, ArchId, ArchSet, CacheLevels, CodeEnd, DescriptorFacts, DescriptorFields, Fact, Feature, FlatOrder,

@@ -7,6 +7,7 @@
 //! guide's table gives the meaning of a feature that is not named.
 
 use crate::subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
+use crate::system::SYSTEMS;
 use crate::target::{Feature, Target};
 use std::fmt;
 
@@ -23,6 +24,8 @@ pub struct Modes {
     pub tgsplit: Option<bool>,
     /// Number of lanes of a wavefront: 32 or 64.
     pub wave_size: Option<u32>,
+    /// Operating system whose runtime loads the code.
+    pub os: Option<Os>,
 }
 
 /// An unknown processor or mode.
@@ -53,6 +56,13 @@ pub enum ModeError {
     System {
         /// The operating system that the target id names.
         os: Os,
+    },
+    /// Two different operating systems are requested.
+    Systems {
+        /// One of them.
+        one: Os,
+        /// The other.
+        other: Os,
     },
     /// A part of the target id is neither `xnack` nor `sramecc` followed by `+` or `-`.
     Feature {
@@ -90,7 +100,15 @@ impl fmt::Display for ModeError {
                 write!(f, "unknown {part} `{text}` in a target id; there is {}", known.join(", "))
             }
             ModeError::System { os } => {
-                write!(f, "kernc compiles for `amdhsa`, not for `{}`", os.name())
+                let names: Vec<String> = SYSTEMS
+                    .iter()
+                    .filter(|system| system.is_compiled)
+                    .map(|system| format!("`{}`", system.name))
+                    .collect();
+                write!(f, "kernc compiles for {}, not for `{}`", names.join(", "), os.system().name)
+            }
+            ModeError::Systems { one, other } => {
+                write!(f, "both `{}` and `{}` are asked for", one.system().name, other.system().name)
             }
             ModeError::Feature { part } => {
                 write!(f, "`{part}` in a target id is none of `xnack+`, `xnack-`, `sramecc+`, `sramecc-`")
@@ -178,6 +196,7 @@ impl TargetId {
         Modes {
             xnack: self.named.xnack.or(off(Feature::XNACK)),
             sramecc: self.named.sramecc.or(off(Feature::SRAMECC)),
+            os: self.os,
             ..self.named
         }
     }
@@ -241,11 +260,11 @@ impl Modes {
     /// Parses a target id for which code should be compiled. Returns the processor and the requested modes.
     ///
     /// # Errors
-    /// Fails like [`TargetId::parse`], and if the operating system is not `amdhsa`.
+    /// Fails like [`TargetId::parse`], and if kernc does not compile for the operating system.
     pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
         let id = TargetId::parse(text)?;
-        match id.os {
-            None | Some(Os::AmdHsa) => Ok((id.target, id.modes())),
+        match id.os.filter(|os| !os.system().is_compiled) {
+            None => Ok((id.target, id.modes())),
             Some(os) => Err(ModeError::System { os }),
         }
     }
@@ -270,6 +289,10 @@ impl Modes {
             return Err(ModeError::Twice { feature: "wave32" });
         }
         self.wave_size = self.wave_size.or(other.wave_size);
+        match (self.os, other.os) {
+            (Some(one), Some(other)) if one != other => return Err(ModeError::Systems { one, other }),
+            (mine, theirs) => self.os = mine.or(theirs),
+        }
         Ok(self)
     }
 
@@ -298,6 +321,7 @@ impl Modes {
             sramecc: self.sramecc.map_or(usual.sramecc, Setting::from_bool),
             cumode: self.cumode.unwrap_or(usual.cumode),
             tgsplit: self.tgsplit.unwrap_or(usual.tgsplit),
+            os: self.os.unwrap_or(usual.os),
             ..usual
         })
     }
@@ -407,9 +431,10 @@ mod tests {
             "unknown operating system `linux` in a target id; there is `amdhsa`, `amdpal`, `mesa3d`, `unknown`"
         );
         assert!(wrong("amdgcn-amd-amdhsa-gnu-gfx900").starts_with("unknown environment `gnu`"));
-        assert_eq!(wrong("amdgcn-amd-amdpal--gfx900"), "kernc compiles for `amdhsa`, not for `amdpal`");
-        assert_eq!(wrong("amdgcn-mesa-mesa3d--gfx900"), "kernc compiles for `amdhsa`, not for `mesa3d`");
-        assert_eq!(wrong("amdgcn----gfx900"), "kernc compiles for `amdhsa`, not for `unknown`");
+        assert_eq!(
+            wrong("amdgcn-amd-amdpal--gfx900"),
+            "kernc compiles for `amdhsa`, `mesa3d`, `none`, not for `amdpal`"
+        );
         for shape in ["amdgcn-amd-amdhsa-gfx900", "--gfx900", "amdhsa--gfx900", "a-b-c-d-e-gfx900"] {
             assert!(wrong(shape).starts_with(&format!("`{shape}` is no target id;")), "{shape}");
         }
@@ -456,5 +481,9 @@ mod tests {
         assert_eq!(xnack(true).and(&wave64).unwrap(), Modes { xnack: Some(true), ..wave64 });
         assert!(xnack(true).and(&xnack(false)).is_err());
         assert!(Modes { wave_size: Some(32), ..Modes::default() }.and(&wave64).is_err());
+        let (_, mesa) = Modes::of_target_id("amdgcn-mesa-mesa3d--gfx1010").unwrap();
+        assert_eq!(mesa.and(&wave64).unwrap().on(gfx1010, V4).unwrap().os, Os::Mesa3d);
+        let none = Modes { os: Some(Os::Unknown), ..Modes::default() };
+        assert_eq!(mesa.and(&none).unwrap_err().to_string(), "both `mesa3d` and `none` are asked for");
     }
 }

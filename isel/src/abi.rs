@@ -11,7 +11,8 @@ use crate::roles::Role;
 use callconv::Place;
 use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, Feature, Operand, Reg, Subtarget, VReg};
+use isa::system::{GLOBAL_SIZE_WORDS, LOCAL_SIZE_WORDS};
+use isa::{Abi, Feature, LaunchSizes, Operand, Reg, ScratchSetUp, Subtarget, VReg};
 use smallvec::SmallVec;
 
 /// Inputs that have been requested.
@@ -65,10 +66,32 @@ impl Lower<'_> {
         if let Some(&(_, operand)) = self.inputs.list.iter().find(|(have, _)| *have == input) {
             return operand;
         }
+        if !self.target.system().provides(input) {
+            self.refuse_input(input);
+        }
         let (class, len) = shape(input);
         let operand = self.temp(class, len);
         self.inputs.list.push((input, operand));
         operand
+    }
+
+    /// Reports an input that the runtime of the system does not provide.
+    #[cold]
+    fn refuse_input(&mut self, input: AbiInput) {
+        let what = match input {
+            AbiInput::QueuePtr => "a generic pointer on this processor, which needs the address of the queue",
+            AbiInput::FlatScratchInit => "a generic pointer to private memory",
+            AbiInput::DispatchId => "the id of the dispatch",
+            _ => "an input that the runtime does not provide",
+        };
+        self.lacking(what);
+    }
+
+    /// Reports something that the operating system of the target lacks.
+    #[cold]
+    pub fn lacking(&mut self, what: &str) {
+        let system = self.target.system().name;
+        self.unsupported(&format!("{what}, which the system `{system}` lacks,"));
     }
 
     /// Returns whether an input has been requested.
@@ -118,7 +141,8 @@ impl Lower<'_> {
             self.abi_input(AbiInput::PrivateSegmentBuffer);
             self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         }
-        let mut abi = Abi { workitem_ids: self.inputs.packed.unwrap_or(0), ..Abi::default() };
+        let makes_buffer = self.target.system().scratch == ScratchSetUp::Symbols;
+        let mut abi = Abi { workitem_ids: self.inputs.packed.unwrap_or(0), makes_buffer, ..Abi::default() };
         for &(input, _) in &self.inputs.list {
             match input {
                 AbiInput::PrivateSegmentBuffer => abi.private_segment_buffer = true,
@@ -192,9 +216,18 @@ impl Lower<'_> {
             }
             Pos::GlobalSize(d) => {
                 let dst = self.sgpr_of(result);
-                self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
+                match self.target.system().sizes {
+                    LaunchSizes::Packet => self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d)),
+                    LaunchSizes::Words => self.size_word(dst, GLOBAL_SIZE_WORDS, d),
+                }
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
+            Pos::PrintfBuffer if self.target.hidden_args().offset("hidden_printf_buffer").is_none() => {
+                self.lacking("`printf` or `assert`");
+            }
+            Pos::HostcallBuffer if self.target.hidden_args().offset("hidden_hostcall_buffer").is_none() => {
+                self.lacking("a call of the host");
+            }
             Pos::GlobalOffset(_) | Pos::PrintfBuffer | Pos::HostcallBuffer => {
                 self.unsupported("a hidden argument that was not expanded");
             }
@@ -251,8 +284,20 @@ impl Lower<'_> {
         self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(field)]);
     }
 
-    /// Loads the size of the work-group in dimension `d`, which is a 16-bit field of the dispatch packet.
+    /// Loads the word of dimension `d` of a size in front of the explicit arguments. The words of the size
+    /// begin at `offset` in the kernarg segment.
+    fn size_word(&mut self, dst: Operand, offset: u32, d: u8) {
+        let words = self.abi_input(AbiInput::KernargPtr);
+        let offset = i64::from(offset) + 4 * i64::from(d);
+        let field = self.target.addressing.scalar_field(offset).unwrap_or(0);
+        self.emit_raw(Role::ScalarLoadB32, &[dst, words, Operand::Imm(field)]);
+    }
+
+    /// Loads the size of the work-group in dimension `d`. In the dispatch packet, this is a 16-bit field.
     pub fn local_size(&mut self, dst: Operand, d: u8) {
+        if self.target.system().sizes == LaunchSizes::Words {
+            return self.size_word(dst, LOCAL_SIZE_WORDS, d);
+        }
         let dword = self.stemp(1);
         self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));
         if d == 1 {

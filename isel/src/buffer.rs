@@ -28,7 +28,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::passes::align::trailing_zeros;
 use ir::{CastOp, Op, Value};
-use isa::{Addressing, ModFlags, Operand, Os, RegClass, op};
+use isa::{Addressing, ModFlags, Operand, RegClass, op};
 
 /// Third dword of a descriptor: size of the memory in bytes.
 const RECORDS: u32 = u32::MAX;
@@ -283,7 +283,7 @@ impl Lower<'_> {
     pub fn init_descriptors(&mut self) {
         let Some(upper) = self.buffers.upper else { return };
         let mut format = self.target.addressing.descriptor;
-        if self.target.os != Os::AmdHsa {
+        if !self.target.system().translates {
             format &= !Addressing::TRANSLATED;
         }
         let bits = u64::from(RECORDS) | u64::from(format) << 32;

@@ -180,6 +180,9 @@ impl Lower<'_> {
         args: &[Value],
         address: Operand,
     ) {
+        if !self.target.system().has_calls {
+            self.lacking("a call that is not inlined");
+        }
         let facts = column(self.convention);
         let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
         for &arg in args {
@@ -359,7 +362,9 @@ impl Lower<'_> {
     fn hidden_arguments(&mut self) -> Operand {
         let (own, sum) = (self.abi_input(AbiInput::KernargPtr), self.stemp(2));
         let halves = [self.dword(own, 0), self.dword(own, 1)];
-        let size = Operand::int(self.out.kernarg_size.next_multiple_of(8) as i32);
+        let first = self.target.system().arguments_begin;
+        let size = first + self.target.hidden_args().start(self.out.kernarg_size);
+        let size = Operand::int(size as i32);
         self.scalar_add64(sum, halves, [size, Operand::int(0)]);
         sum
     }

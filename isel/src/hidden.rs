@@ -3,13 +3,13 @@
 
 use crate::trap::TrapWay;
 use ir::{Function, Inst, InstData, Mem, MemFlags, MemTy, Module, Op, Order, Pos, Scope, Space, Type, Value};
-use isa::{Hidden, HiddenArgs, Subtarget};
+use isa::{Hidden, Subtarget};
 
 /// A hidden argument that an operation reads.
 struct Read {
     hidden: Hidden,
-    /// `.value_kind` of the argument in the metadata.
-    kind: &'static str,
+    /// Offset in bytes from the start of the hidden arguments.
+    offset: u32,
     ty: MemTy,
 }
 
@@ -19,6 +19,7 @@ struct Read {
 pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     let trap = trap_hidden(target);
     let read = |op: Op| {
+        let args = target.hidden_args();
         let (hidden, kind, ty) = match op {
             Op::Pos(Pos::PrintfBuffer) => (Hidden::PRINTF_BUFFER, "hidden_printf_buffer", MemTy::B64),
             Op::Pos(Pos::HostcallBuffer) => (Hidden::HOSTCALL_BUFFER, "hidden_hostcall_buffer", MemTy::B64),
@@ -28,8 +29,11 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
             Op::Trap { debug: false } if !trap.is_empty() => (trap, "hidden_queue_ptr", MemTy::B64),
             _ => return None,
         };
-        Some(Read { hidden, kind, ty })
+        // Where the system has no such argument, the operation stays, and selection refuses it.
+        let offset = args.offset(kind)?;
+        Some(Read { hidden, offset, ty })
     };
+    skip_to_arguments(func, target);
     if func.insts.values().all(|data| read(data.op).is_none()) {
         return Hidden::empty();
     }
@@ -57,6 +61,33 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
         }
     }
     found
+}
+
+/// Makes each `KernargPtr` the address of the first explicit argument, on systems where other words precede
+/// the arguments in the kernarg segment.
+fn skip_to_arguments(func: &mut Function, target: &Subtarget) {
+    let begin = target.system().arguments_begin;
+    let is_pointer = |data: &InstData| data.op == Op::Pos(Pos::KernargPtr);
+    if begin == 0 || func.kernel.is_none() || !func.insts.values().any(is_pointer) {
+        return;
+    }
+    let mut insts = Vec::new();
+    for n in 0..func.layout.len() {
+        let block = func.layout[n];
+        func.take_insts(block, &mut insts);
+        for &inst in &insts {
+            if is_pointer(&func.insts[inst]) {
+                let loc = func.insts[inst].loc;
+                let segment =
+                    func.push1(block, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), loc);
+                let words = func.push1(block, Op::Const(begin.into()), &[], Type::I64, loc);
+                let Function { insts, pool, .. } = func;
+                insts[inst].op = Op::PtrAdd;
+                insts[inst].args.extend([segment, words], pool);
+            }
+            func.append(block, inst);
+        }
+    }
 }
 
 const GLOBAL_OFFSETS: [&str; 3] =
@@ -89,7 +120,6 @@ fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
 /// alignment. The segment is 16-byte aligned (LLVM's AMDGPU guide, seed 000, line 1830).
 fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
     let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
-    let behind = HiddenArgs::for_version(target.code_object).offset(read.kind).unwrap_or(0);
     Mem {
         ty: read.ty,
         space: Space::Constant,
@@ -97,7 +127,7 @@ fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
         flags: MemFlags::INVARIANT,
         order: Order::NotAtomic,
         scope: Scope::System,
-        offset: (HiddenArgs::start(own) + behind) as i32,
+        offset: (target.system().arguments_begin + target.hidden_args().start(own) + read.offset) as i32,
         alias: 0,
     }
 }

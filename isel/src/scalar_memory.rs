@@ -79,6 +79,11 @@ impl Lower<'_> {
         let mut dwords: SmallVec<[Dword; 16]> = SmallVec::new();
         let base = self.s.groups[n].base;
         let mut mem = None;
+        // Where 64-bit arguments begin at odd dwords, because words precede the arguments.
+        let origin = match self.s.groups[n].leader {
+            None => i64::from(self.target.system().arguments_begin),
+            Some(_) => 0,
+        };
         for m in 0..self.s.groups[n].members.len() {
             let (mut offset, member) = self.s.groups[n].members[m];
             mem = mem.or(self.func.insts[member].op.mem().copied());
@@ -107,7 +112,7 @@ impl Lower<'_> {
         });
         while at < dwords.len() {
             let run = together(&dwords[at..]);
-            let take = if dwords[at].offset % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
+            let take = if (dwords[at].offset - origin) % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
             self.scalar_load(base, &dwords[at..at + take], id);
             at += take;
         }

@@ -13,7 +13,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Function, Inst, Op};
 use isa::abi::AbiInput;
-use isa::{CodeObjectVersion, Operand, Os, Reg, Subtarget};
+use isa::{CodeObjectVersion, Operand, Reg, Subtarget};
 
 /// Operands of `s_trap` for the handler of HSA.
 const ABORT: i32 = 2;
@@ -36,11 +36,11 @@ impl TrapWay {
     pub fn for_subtarget(target: &Subtarget) -> TrapWay {
         let has_doorbell =
             isa::names::messages(target).any(|message| message.id == isa::names::MSG_GET_DOORBELL);
-        match (target.os, target.code_object) {
-            (Os::AmdPal | Os::Mesa3d | Os::Unknown, _) => TrapWay::None,
-            (Os::AmdHsa, version) if has_doorbell && version >= CodeObjectVersion::V4 => TrapWay::Doorbell,
-            (Os::AmdHsa, version) if version >= CodeObjectVersion::V5 => TrapWay::HiddenQueue,
-            (Os::AmdHsa, _) => TrapWay::UserQueue,
+        match target.code_object {
+            _ if !target.system().has_trap_handler => TrapWay::None,
+            version if has_doorbell && version >= CodeObjectVersion::V4 => TrapWay::Doorbell,
+            version if version >= CodeObjectVersion::V5 => TrapWay::HiddenQueue,
+            _ => TrapWay::UserQueue,
         }
     }
 }

@@ -131,6 +131,9 @@ pub enum Referent {
     Global(u32),
     /// A function of the module (`ir::FuncId`).
     Func(u32),
+    /// The first or second dword of the scratch descriptor, which the runtime fills in
+    /// ([`isa::system::SCRATCH_SYMBOLS`]).
+    Scratch(u8),
 }
 
 /// What the linker or the emitter inserts for an operand that refers to a symbol: a part of the distance from

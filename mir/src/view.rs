@@ -25,6 +25,7 @@ impl FuncView for MachFunc {
         match reloc.to {
             Referent::Global(index) => write!(out, "global{index}")?,
             Referent::Func(index) => write!(out, "func{index}")?,
+            Referent::Scratch(dword) => write!(out, "scratch{dword}")?,
         }
         out.write_str(match reloc.part {
             Distance::Low => "@rel32@lo",

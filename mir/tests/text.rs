@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<Vec<MachFunc>, text::ParseError> {
 
 /// Every word of the syntax, in the form in which it is written.
 const ALL: &str = r#"machine @k {
-    abi private_segment_buffer dispatch_ptr queue_ptr kernarg_ptr dispatch_id flat_scratch_init workgroup_id_x workgroup_id_y workgroup_id_z private_segment_wave_offset
+    abi private_segment_buffer dispatch_ptr queue_ptr kernarg_ptr dispatch_id flat_scratch_init workgroup_id_x workgroup_id_y workgroup_id_z private_segment_wave_offset makes_buffer
     workitem_ids 2
     lds_size 64
     scratch_size 8
@@ -57,6 +57,7 @@ bb0:
     s_getpc_b64 s[10:11]
     s_add_u32 s10, s10, @other@lo+4
     s_addc_u32 s11, s11, @table@hi-8
+    s_mov_b32 s12, scratch1@address
     copy %[s15,v16], 5
     s_mov_b64 s[12:13], src_shared_base
     s_mov_b64 s[12:13], reg(235, 2)

@@ -11,7 +11,7 @@
 //! `docs/regalloc.md` has the complete contract.
 
 use callconv::Convention;
-use isa::{MBlock, MachInst, Subtarget, VReg};
+use isa::{AbiInput, MBlock, MachInst, Subtarget, VReg};
 use mir::{FuncRole, MachFunc};
 use std::fmt;
 
@@ -34,6 +34,7 @@ mod ranges;
 mod rematerialise;
 mod rewrite;
 mod scan;
+mod scratch_set_up;
 mod slots;
 mod snapshot;
 mod spill;
@@ -231,11 +232,14 @@ pub fn run(
         }
         cleanup::run(func, target, &mut ctx.cleanup);
     }
+    scratch_set_up::run(func, target);
     Ok(stats)
 }
 
 /// Returns the number of SGPRs that the hardware initialises.
 fn entry_sgprs(func: &MachFunc) -> u32 {
     let workgroup_ids = func.abi.workgroup_id.iter().filter(|&&present| present).count() as u32;
-    func.abi.user_sgpr_count() + workgroup_ids + u32::from(func.abi.private_segment_wave_offset)
+    let inputs = func.abi.user_sgpr_count() + workgroup_ids + u32::from(func.abi.private_segment_wave_offset);
+    let buffer = func.abi.find(AbiInput::PrivateSegmentBuffer);
+    inputs.max(buffer.map_or(0, |slot| u32::from(slot.reg.number()) + u32::from(slot.len)))
 }

@@ -39,6 +39,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("index_out_of_bounds", Level::Warn),
     ("missing_barrier", Level::Warn),
     ("missing_restrict", Level::Warn),
+    ("no_trap_handler", Level::Warn),
     ("not_unrolled", Level::Warn),
     ("shift_count", Level::Warn),
     ("split_group_memory", Level::Warn),
@@ -50,7 +51,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 19;
+const COUNT: usize = 20;
 
 /// Level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,11 +120,12 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
 }
 
 /// Names of the warnings that phases after the frontend compute.
-const LATER: [&str; 6] = [
+const LATER: [&str; 7] = [
     "divergent_barrier",
     "divergent_wave_operation",
     "missing_barrier",
     "missing_restrict",
+    "no_trap_handler",
     "not_unrolled",
     "split_group_memory",
 ];

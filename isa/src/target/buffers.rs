@@ -19,6 +19,8 @@ pub struct Buffers {
     /// (LLVM's AMDGPU guide, seed 000, lines 2925-2950). The bits for the size of a wavefront are not
     /// included.
     pub scratch_format: u32,
+    /// The same bits, as LLVM 19 sets them in kernels that write the descriptor of scratch memory themselves.
+    pub own_scratch_format: u32,
 }
 
 /// How the hardware checks whether an access is in a buffer. The size of the buffer is in bytes or in
@@ -47,8 +49,12 @@ pub(super) mod word3 {
     pub(crate) const NUM_FORMAT_UINT: u32 = 4 << 12;
     /// `BUF_FMT_32_UINT`, where a format is one number.
     pub(crate) const FORMAT_32_UINT: u32 = 20 << 12;
+    /// Field `FORMAT`: one 32-bit float.
+    pub(crate) const FORMAT_32_FLOAT: u32 = 22 << 12;
     /// `RESOURCE_LEVEL`
     pub(crate) const RESOURCE_LEVEL: u32 = 1 << 24;
     /// `OOB_SELECT` 2: an access is out of range only if the descriptor says that the buffer has no records.
     pub(crate) const OOB_ONLY_EMPTY: u32 = 2 << 28;
+    /// Field `OOB_SELECT`: a byte offset is out of range from the size on.
+    pub(crate) const OOB_RAW: u32 = 3 << 28;
 }

@@ -52,6 +52,7 @@ pub(super) const BUFFERS: Buffers = Buffers {
     lane_stride_bits: false,
     range_check: RangeCheck::Selected,
     scratch_format: word3::FORMAT_32_UINT | word3::RESOURCE_LEVEL | word3::OOB_ONLY_EMPTY,
+    own_scratch_format: word3::FORMAT_32_FLOAT | word3::RESOURCE_LEVEL | word3::OOB_RAW,
     ..gfx9::BUFFERS
 };
 

@@ -57,6 +57,7 @@ pub(super) const BUFFERS: Buffers = Buffers {
     lane_stride_bits: false,
     range_check: RangeCheck::RecordsIfStride,
     scratch_format: word3::ELEMENT_SIZE_4 | word3::DATA_FORMAT_32 | word3::NUM_FORMAT_UINT,
+    own_scratch_format: word3::ELEMENT_SIZE_4 | crate::addressing::DWORDS,
 };
 
 pub(super) const DEVICE: Device = Device {

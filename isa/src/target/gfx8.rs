@@ -43,6 +43,7 @@ pub(super) const BUFFERS: Buffers = Buffers {
     lane_stride_bits: true,
     range_check: RangeCheck::RecordsIfSwizzled,
     scratch_format: word3::ELEMENT_SIZE_4 | word3::NUM_FORMAT_UINT,
+    own_scratch_format: word3::ELEMENT_SIZE_4,
     ..gfx6::BUFFERS
 };
 

@@ -47,6 +47,7 @@ pub(super) const BUFFERS: Buffers = Buffers {
     element_size_field: false,
     range_check: RangeCheck::RecordsIfIndexed,
     scratch_format: word3::NUM_FORMAT_UINT,
+    own_scratch_format: 0,
     ..gfx8::BUFFERS
 };
 

@@ -82,6 +82,7 @@ pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
     ("workgroup_id_y", |abi| &mut abi.workgroup_id[1]),
     ("workgroup_id_z", |abi| &mut abi.workgroup_id[2]),
     ("private_segment_wave_offset", |abi| &mut abi.private_segment_wave_offset),
+    ("makes_buffer", |abi| &mut abi.makes_buffer),
 ];
 
 /// Hidden arguments that the code reads.

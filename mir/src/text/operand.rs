@@ -163,6 +163,7 @@ impl Printer<'_> {
         let (list, index, prefix) = match reloc.to {
             Referent::Global(index) => (names.globals, index, "global"),
             Referent::Func(index) => (names.funcs, index, "func"),
+            Referent::Scratch(dword) => (&[][..], u32::from(dword), "scratch"),
         };
         match list.get(index as usize) {
             Some(name) => write!(self.out, "@{name}")?,
@@ -202,7 +203,7 @@ impl<'a> Body<'a> {
             at.word("a block")?;
             return Ok(Operand::Block(self.use_block(block, before)?));
         }
-        if entity(word, "global").or(entity(word, "func")).is_some() {
+        if ["global", "func", "scratch"].into_iter().any(|prefix| entity(word, prefix).is_some()) {
             return self.reloc(at);
         }
         if reading == Reading::Counters && matches!(word, "vmcnt" | "expcnt" | "lgkmcnt") {
@@ -315,6 +316,9 @@ impl<'a> Body<'a> {
             };
         }
         let word = at.word("a variable or a function")?;
+        if let Some(dword @ 0..2) = entity(word, "scratch") {
+            return Ok(Referent::Scratch(dword as u8));
+        }
         let to =
             entity(word, "global").map(Referent::Global).or_else(|| entity(word, "func").map(Referent::Func));
         match to.filter(|to| self.names.values().any(|known| known == to)) {

@@ -185,7 +185,9 @@ impl<'a> Body<'a> {
             }
             None => match self.referent(at)? {
                 Referent::Func(index) => Callee::Func(index),
-                Referent::Global(_) => return before.error("a variable cannot be called"),
+                Referent::Global(_) | Referent::Scratch(_) => {
+                    return before.error("a variable cannot be called");
+                }
             },
         };
         at.expect("pins")?;

@@ -223,7 +223,8 @@ impl Settings {
     /// Returns the setting of a target feature: on, off, or either (`None`). In V3, the target id names the
     /// features that are on or may be on, so a feature that it does not name is off.
     pub fn feature(&self, value: Option<bool>) -> Option<bool> {
-        if self.has_plain_id && self.version() <= 3 { value.or(Some(false)) } else { value }
+        let is_old = self.os().system().has_metadata && self.version() <= 3;
+        if self.has_plain_id && is_old { value.or(Some(false)) } else { value }
     }
 
     /// Returns the runtime that loads the object.

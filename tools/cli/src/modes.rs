@@ -2,7 +2,7 @@
 
 use super::Failure;
 use clap::Args;
-use kernc::isa::{TargetId, products};
+use kernc::isa::{Os, TargetId, products};
 use kernc::{CodeObjectVersion, ModeError, Modes, PROCESSORS, Subtarget, Target};
 
 // Target options of the compiler. This is not a doc comment because clap would use it as the help text of the
@@ -13,6 +13,9 @@ pub struct TargetArgs {
     /// lists the processors.
     #[arg(long, visible_alias = "target-id", value_name = "GFX")]
     mcpu: Option<String>,
+    /// Operating system whose runtime loads the code. A target id with a triple names it, too.
+    #[arg(long, value_name = "OS", value_parser = SYSTEMS)]
+    os: Option<String>,
     /// Set a mode of the processor: `-mxnack`, `-mno-cumode`.
     #[arg(short = 'm', value_name = "[no-]MODE", value_parser = MODES)]
     modes: Vec<String>,
@@ -26,6 +29,9 @@ pub struct TargetArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
     code_object_version: Option<u8>,
 }
+
+/// The systems for which kernc compiles. A test compares the list with the table of systems.
+const SYSTEMS: [&str; 3] = ["amdhsa", "mesa3d", "none"];
 
 const MODES: [&str; 12] = [
     "xnack",
@@ -47,6 +53,7 @@ impl TargetArgs {
     pub fn for_processor(mcpu: Option<&str>) -> TargetArgs {
         TargetArgs {
             mcpu: mcpu.map(str::to_owned),
+            os: None,
             modes: Vec::new(),
             wave32: false,
             wave64: false,
@@ -76,6 +83,14 @@ impl TargetArgs {
         let (target, modes) = Modes::of_target_id(id).map_err(|error| wrong(&error))?;
         let switches = self.switches().map_err(|error| wrong(&error))?;
         let modes = modes.and(&switches).map_err(|error| wrong(&error))?;
+        if let (Some(os), Some(_)) = (modes.os, self.code_object_version)
+            && !os.system().has_metadata
+        {
+            let name = os.system().name;
+            let text =
+                format!("`--code-object-version` is for `amdhsa`; objects for `{name}` have no version");
+            return Err(Failure::Usage(text));
+        }
         let version = self.code_object_version.and_then(CodeObjectVersion::from_number).unwrap_or_default();
         modes.on(target, version).map_err(|error| wrong(&error))
     }
@@ -87,7 +102,8 @@ impl TargetArgs {
             (_, true) => Some(64),
             _ => None,
         };
-        let mut modes = Modes { wave_size, ..Modes::default() };
+        let os = self.os.as_deref().and_then(Os::by_name);
+        let mut modes = Modes { wave_size, os, ..Modes::default() };
         for switch in &self.modes {
             let (name, on) = switch.strip_prefix("no-").map_or((switch.as_str(), true), |name| (name, false));
             let mut one = Modes::default();

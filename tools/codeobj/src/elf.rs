@@ -6,6 +6,7 @@
 use object::LittleEndian;
 use object::elf::{self as abi, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
+use objwriter::elf::reloc;
 use std::fmt;
 
 /// `e_machine` of every AMD GPU.
@@ -229,6 +230,20 @@ pub struct CodeObject<'data> {
     pub problems: Vec<String>,
 }
 
+/// Returns the addend of a relocation without an addend of its own: the contents of the field that the
+/// relocation fills in. Returns 0 if the field is outside of the section.
+fn stored_addend(record: &Relocation, fields: &[u8]) -> i64 {
+    let field = usize::try_from(record.offset).ok().and_then(|at| fields.get(at..));
+    let Some(field) = field else { return 0 };
+    match record.kind {
+        reloc::ABS64 | reloc::REL64 | reloc::RELATIVE64 => {
+            field.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+        }
+        reloc::REL16 => field.first_chunk().map_or(0, |bytes| i16::from_le_bytes(*bytes).into()),
+        _ => field.first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes).into()),
+    }
+}
+
 const LE: LittleEndian = LittleEndian;
 type RawSection = SectionHeader64<LittleEndian>;
 
@@ -422,6 +437,13 @@ impl<'data> CodeObject<'data> {
                     })
                 }),
             };
+            let read = read.map(|mut records: Vec<Relocation>| {
+                if header.sh_type(LE) == abi::SHT_REL {
+                    let fields = self.sections.get(header.sh_info(LE) as usize).map_or(&[][..], |it| it.data);
+                    records.iter_mut().for_each(|record| record.addend = stored_addend(record, fields));
+                }
+                records
+            });
             let name = self.sections[index].name;
             match read {
                 Ok(records) => self.relocation_tables.push(RelocationTable {

@@ -37,13 +37,14 @@ impl OsAbi {
         }
     }
 
-    /// Returns the operating system in a target triple.
-    pub fn triple_os(self) -> &'static str {
+    /// Returns the operating system, if kernc knows it.
+    pub fn os(self) -> Option<Os> {
         match self {
-            OsAbi::Hsa => "amdhsa",
-            OsAbi::Pal => "amdpal",
-            OsAbi::Mesa3d => "mesa3d",
-            OsAbi::None | OsAbi::Other(_) => "unknown",
+            OsAbi::Hsa => Some(Os::AmdHsa),
+            OsAbi::Pal => Some(Os::AmdPal),
+            OsAbi::Mesa3d => Some(Os::Mesa3d),
+            OsAbi::None => Some(Os::Unknown),
+            OsAbi::Other(_) => None,
         }
     }
 }
@@ -178,11 +179,7 @@ impl Identity {
         let setting = |has: bool, setting| if has { setting } else { Setting::Unsupported };
         subtarget.xnack = setting(subtarget.has(Feature::XNACK), self.xnack);
         subtarget.sramecc = setting(subtarget.has(Feature::SRAMECC), self.sramecc);
-        subtarget.os = match self.os_abi {
-            OsAbi::Pal => Os::AmdPal,
-            OsAbi::Mesa3d => Os::Mesa3d,
-            OsAbi::Hsa | OsAbi::None | OsAbi::Other(_) => subtarget.os,
-        };
+        subtarget.os = self.os_abi.os().unwrap_or(subtarget.os);
         subtarget.code_object =
             self.version.and_then(CodeObjectVersion::from_number).unwrap_or(subtarget.code_object);
         Some(subtarget)
@@ -195,18 +192,23 @@ impl Identity {
         if self.version == Some(2) {
             return self.unknown_flags == 0;
         }
-        let os = match self.os_abi {
-            OsAbi::Hsa => Os::AmdHsa,
-            OsAbi::Pal => Os::AmdPal,
-            OsAbi::Mesa3d => Os::Mesa3d,
-            OsAbi::None => Os::Unknown,
-            OsAbi::Other(_) => return false,
-        };
+        let Some(os) = self.os_abi.os() else { return false };
+        // Without a version, a feature that a target id does not name is on.
+        let is_off = |feature, setting| target.has(feature) && setting == Setting::Off;
+        let has_off = is_off(Feature::XNACK, self.xnack) || is_off(Feature::SRAMECC, self.sramecc);
+        if !os.system().has_metadata && has_off {
+            return false;
+        }
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or_default();
         let setting = |feature, setting| if target.has(feature) { setting } else { Setting::Unsupported };
         let (xnack, sramecc) = (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
         let said = objwriter::elf::Identity::new(os, target, xnack, sramecc, version);
         (said.os_abi, said.abi_version, said.flags) == (header.os_abi, header.abi_version, header.flags)
+    }
+
+    /// Returns whether a header (`amd_kernel_code_t`) precedes the code of each kernel.
+    pub fn has_kernel_code(&self) -> bool {
+        self.version == Some(2) || self.os_abi == OsAbi::Mesa3d
     }
 
     /// Returns the name of the processor, if it is known.
@@ -220,6 +222,12 @@ impl Identity {
     pub fn target_id(&self, processor: &str) -> String {
         // Files without a code object version have one bit for each setting, as in V3.
         let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or(CodeObjectVersion::V3);
-        objwriter::elf::target_id(self.os_abi.triple_os(), processor, self.xnack, self.sramecc, version)
+        objwriter::elf::target_id(
+            self.os_abi.os().unwrap_or(Os::Unknown).system().triple,
+            processor,
+            self.xnack,
+            self.sramecc,
+            version,
+        )
     }
 }

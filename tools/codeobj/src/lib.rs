@@ -12,6 +12,7 @@
 //! This crate neither writes code objects (see `objwriter`) nor loads and runs them (see `sim`).
 
 pub mod atomics;
+pub mod config;
 #[cfg(feature = "containers")]
 pub mod container;
 pub mod descriptor;

@@ -99,6 +99,11 @@ impl Descriptor {
         if target.has(Feature::WAVE32) && field(self.properties, WAVE32, 1) != 0 { 32 } else { 64 }
     }
 
+    /// Sets whether the kernel's waves have 32 lanes.
+    pub(crate) fn set_wave32(&mut self, wave32: bool) {
+        self.properties = self.properties & !(1 << WAVE32) | u32::from(wave32) << WAVE32;
+    }
+
     /// Returns how many registers each wave gets. The units in which the descriptor counts come from LLVM's
     /// AMDGPU guide (seed 000, lines 2567-2900).
     pub(crate) fn registers(&self, target: &Target) -> Registers {

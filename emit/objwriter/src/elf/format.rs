@@ -8,12 +8,15 @@ pub(crate) const SECTION_HEADER: u64 = 64;
 pub(crate) const PROGRAM_HEADER: u64 = 56;
 pub(crate) const SYMBOL: u64 = 24;
 pub(crate) const RELA: u64 = 24;
+/// Size of a relocation entry without addend in bytes.
+pub(crate) const REL: u64 = 16;
 
 pub(crate) const ET_REL: u16 = 1;
 pub(crate) const ET_DYN: u16 = 3;
 pub(crate) const SHT_SYMTAB: u32 = 2;
 pub(crate) const SHT_STRTAB: u32 = 3;
 pub(crate) const SHT_RELA: u32 = 4;
+pub(crate) const SHT_REL: u32 = 9;
 pub(crate) const SHT_HASH: u32 = 5;
 pub(crate) const SHT_DYNAMIC: u32 = 6;
 pub(crate) const SHT_DYNSYM: u32 = 11;

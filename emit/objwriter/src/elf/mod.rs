@@ -119,6 +119,14 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Returns whether relocations have addends of their own (`SHT_RELA`), as objects for unknown systems do.
+    fn has_addends(&self) -> bool {
+        let known = isa::system::SYSTEMS.iter().find(|system| system.os_abi == self.os_abi);
+        known.is_none_or(|system| system.has_addends)
+    }
+}
+
+impl Identity {
     /// Returns the file header fields for code that is compiled for a subtarget.
     pub fn for_subtarget(subtarget: &Subtarget) -> Identity {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
@@ -135,23 +143,17 @@ impl Identity {
         sramecc: Setting,
         version: CodeObjectVersion,
     ) -> Identity {
-        let flags = match os {
-            Os::AmdHsa => e_flags(target, xnack, sramecc, version),
-            _ => e_flags(target, xnack, sramecc, CodeObjectVersion::V3),
-        };
+        let version_of_flags = if os.system().has_metadata { version } else { CodeObjectVersion::V3 };
+        let flags = e_flags(target, xnack, sramecc, version_of_flags);
         Identity { flags, ..Identity::of_version(os, version) }
     }
 
     /// Returns the file header fields of an object that is not for a particular processor. `version` is used
     /// only if the operating system is HSA.
     pub const fn of_version(os: Os, version: CodeObjectVersion) -> Identity {
-        let (os_abi, abi_version) = match os {
-            Os::AmdHsa => (64, version.number() - 2),
-            Os::AmdPal => (65, 0),
-            Os::Mesa3d => (66, 0),
-            Os::Unknown => (0, 0),
-        };
-        Identity { os_abi, abi_version, flags: 0 }
+        let system = os.system();
+        let abi_version = if system.has_metadata { version.number() - 2 } else { 0 };
+        Identity { os_abi: system.os_abi, abi_version, flags: 0 }
     }
 }
 
@@ -179,16 +181,16 @@ pub const fn e_flags(
 }
 
 /// Returns the target id of a processor with its settings (XNACK, SRAMECC), as assemblers and metadata spell
-/// it. Up to V3, the target id lists the settings that are on or can be either on or off (LLVM's AMDGPU
+/// it. `triple` is the triple without the environment. Up to V3, the target id lists the settings that are on or can be either on or off (LLVM's AMDGPU
 /// guide, seed 000, line 2171). In later versions, it lists the settings that are fixed to on or off.
 pub fn target_id(
-    os: &str,
+    triple: &str,
     processor: &str,
     xnack: Setting,
     sramecc: Setting,
     version: CodeObjectVersion,
 ) -> String {
-    let mut id = format!("amdgcn-amd-{os}--{processor}");
+    let mut id = format!("{triple}--{processor}");
     let mut add = |parts: [&str; 3]| id.extend(parts);
     if version <= CodeObjectVersion::V3 {
         for (name, setting) in [("xnack", xnack), ("sram-ecc", sramecc)] {

@@ -4,7 +4,9 @@
 use super::format::*;
 use super::strings::Strings;
 use super::symtab::Table;
-use super::{Object, SHF_EXCLUDE, SHF_GROUP, SHT_GROUP, SHT_LLVM_ADDRSIG, Section, Target};
+use super::{
+    Object, Relocation, SHF_EXCLUDE, SHF_GROUP, SHT_GROUP, SHT_LLVM_ADDRSIG, Section, Target, reloc,
+};
 use crate::leb;
 use bumpalo::Bump;
 
@@ -18,8 +20,10 @@ const STRTAB: u16 = 1;
 pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
     let Numbers { sections: numbers, groups, symtab } = numbers(object)?;
     let bump = Bump::new();
+    let has_addends = object.identity.has_addends();
+    let prefix = if has_addends { ".rela" } else { ".rel" };
     let tables: Vec<String> =
-        object.sections.iter().map(|section| format!(".rela{}", section.name)).collect();
+        object.sections.iter().map(|section| format!("{prefix}{}", section.name)).collect();
     let table =
         Table::new(object, |section| numbers[section as usize], |group| groups[group as usize], &bump);
     let strings = names(object, &tables, &table, &bump);
@@ -28,7 +32,8 @@ pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
     let mut headers = vec![SectionHeader::default(); usize::from(symtab) + 1];
     for (section, &number) in object.sections.iter().zip(&numbers) {
         let link = section.linked.map_or(0, |linked| numbers[linked as usize].into());
-        headers[usize::from(number)] = SectionHeader { link, ..contents(section, &strings, &mut out) };
+        headers[usize::from(number)] =
+            SectionHeader { link, ..contents(section, (&strings, has_addends), &mut out) };
     }
     for (n, group) in object.groups.iter().enumerate() {
         let header = members(object, n as u32, &numbers, &mut out);
@@ -57,7 +62,7 @@ pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
             name: strings.offset(&tables[n]),
             link: symtab.into(),
             info: numbers[n].into(),
-            ..relocations(section, &table, &mut out)
+            ..relocations(section, (&table, has_addends), &mut out)
         };
         headers[usize::from(numbers[n]) + 1] = header;
     }
@@ -134,12 +139,17 @@ fn members(object: &Object, group: u32, numbers: &[u16], out: &mut Vec<u8>) -> S
     SectionHeader { kind: SHT_GROUP, offset, size, align: 4, entry_size: 4, ..SectionHeader::default() }
 }
 
-/// Appends the contents of a section. Returns its header.
-fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionHeader {
+/// Appends the contents of a section. If its relocations have no addends of their own, the relocated fields
+/// hold the addends. Returns the header of the section.
+fn contents(section: &Section, (strings, has_addends): (&Strings, bool), out: &mut Vec<u8>) -> SectionHeader {
     pad(out, section.align);
     let offset = out.len() as u64;
     if section.has_contents() {
         out.extend_from_slice(&section.data);
+    }
+    if !has_addends {
+        let fields = &mut out[offset as usize..];
+        section.relocations.iter().for_each(|relocation| store_addend(relocation, fields));
     }
     SectionHeader {
         name: strings.offset(section.name),
@@ -153,18 +163,36 @@ fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionH
     }
 }
 
+/// Writes the addend of a relocation into the field that the relocation fills in.
+fn store_addend(relocation: &Relocation, fields: &mut [u8]) {
+    let size = match relocation.kind {
+        reloc::ABS64 | reloc::REL64 | reloc::RELATIVE64 => 8,
+        reloc::REL16 => 2,
+        _ => 4,
+    };
+    let at = relocation.offset as usize;
+    if let Some(field) = fields.get_mut(at..at + size) {
+        field.copy_from_slice(&relocation.addend.to_le_bytes()[..size]);
+    }
+}
+
 /// Appends the relocations of a section. Returns the header of the relocation section; the caller fills in
 /// name and links.
-fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHeader {
+fn relocations(section: &Section, (table, has_addends): (&Table, bool), out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
+    let entry_size = if has_addends { RELA } else { REL };
     for relocation in &section.relocations {
         let symbol = table.index(relocation.target);
+        let begin = out.len();
         rela(out, relocation.offset, symbol, relocation.kind, relocation.addend);
+        // The addend is the last part of an entry.
+        out.truncate(begin + entry_size as usize);
     }
     let size = out.len() as u64 - offset;
     let group = section.flags & SHF_GROUP;
-    let (kind, flags) = (SHT_RELA, if group == 0 { SHF_INFO_LINK } else { group });
-    SectionHeader { kind, flags, offset, size, align: 8, entry_size: RELA, ..SectionHeader::default() }
+    let kind = if has_addends { SHT_RELA } else { SHT_REL };
+    let flags = if group == 0 { SHF_INFO_LINK } else { group };
+    SectionHeader { kind, flags, offset, size, align: 8, entry_size, ..SectionHeader::default() }
 }
 
 /// Appends the contents of `.addrsig`, the list of symbols whose addresses are significant. Returns its

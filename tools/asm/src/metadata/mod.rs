@@ -54,7 +54,9 @@ impl Assembler {
 
     /// Appends a record to `.note`.
     pub(crate) fn note(&mut self, owner: &str, kind: u32, desc: &[u8], span: &Range<usize>) -> Result<()> {
-        let id = self.section_named(".note", SHT_NOTE, SHF_ALLOC);
+        // Only HSA's runtime finds notes in memory.
+        let flags = if self.settings.os().system().has_metadata { SHF_ALLOC } else { 0 };
+        let id = self.section_named(".note", SHT_NOTE, flags);
         self.inside(id, |assembler| {
             let section = assembler.current();
             section.align = section.align.max(4);

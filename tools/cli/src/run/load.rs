@@ -102,8 +102,10 @@ impl Loaded {
             None => Default::default(),
         };
         let bytes = object.bytes().to_vec();
-        let (object, teller) =
+        let kernels = object.kernels().to_vec();
+        let (mut object, teller) =
             (parse(&name, &bytes, None)?, ReportRenderer::new(file, Some(&source), args.isa));
+        describe_compiled(&mut object, &kernels)?;
         // There is no IR if the input was machine IR.
         let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, flows, teller, dynamic })
@@ -164,6 +166,18 @@ impl Loaded {
 fn parse(name: &str, bytes: &[u8], target: Option<&'static Target>) -> Result<sim::CodeObject, Failure> {
     let object = sim::CodeObject::load_for(bytes, target);
     object.map_err(|error| Failure::File(format!("{name}: {error}")))
+}
+
+/// Sets the parameter types of the kernels that have just been compiled, if the object does not state them.
+fn describe_compiled(object: &mut sim::CodeObject, kernels: &[kernc::KernelInfo]) -> Result<(), Failure> {
+    for kernel in kernels {
+        if object.kernel(&kernel.name).is_some_and(|known| known.untyped) {
+            let text: Vec<String> =
+                kernel.args.iter().map(|arg| format!("{}: {}", arg.name, arg.type_name)).collect();
+            object.set_parameters(&kernel.name, &text.join(", ")).map_err(Failure::Internal)?;
+        }
+    }
+    Ok(())
 }
 
 /// Sets the parameter types of the chosen kernel to those that the option `--params` lists, if it is given.

@@ -329,7 +329,7 @@ impl Printer<'_, '_, '_> {
         out: &mut String,
     ) -> Result<Option<usize>, fmt::Error> {
         const WORDS: usize = kernel_code::SIZE / 4;
-        if self.listing.identity.version != Some(2) || limit - at < WORDS {
+        if !self.listing.identity.has_kernel_code() || limit - at < WORDS {
             return Ok(None);
         }
         let offset = at as u64 * 4;

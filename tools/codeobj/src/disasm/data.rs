@@ -2,6 +2,7 @@
 
 use super::marks::{Marks, Relocations};
 use super::{Listing, expr};
+use crate::config;
 use crate::elf::Section;
 use crate::names;
 use std::fmt::{self, Write};
@@ -38,11 +39,32 @@ impl Listing<'_, '_> {
             let end = marks.next_place().filter(|place| *place > at).unwrap_or(size).min(place).min(size);
             match section.is_zeros() {
                 true => writeln!(out, "\t.zero {}", end - at)?,
-                false => numbers(&section.data[at as usize..end as usize], at, out)?,
+                false => {
+                    let bytes = &section.data[at as usize..end as usize];
+                    match section.name == config::NAME && at == 0 {
+                        true => self.config(bytes, out)?,
+                        false => numbers(bytes, at, out)?,
+                    }
+                }
             }
             at = end;
         }
         self.marks(index, marks, section.size, out)
+    }
+
+    /// Writes pairs of a register and a value, with their names and fields as comments.
+    fn config(&self, bytes: &[u8], out: &mut String) -> fmt::Result {
+        let (pairs, rest) = config::pairs(bytes);
+        for pair in &pairs {
+            writeln!(out, "\t.long {:#x} ; {}", pair.register, pair.name().unwrap_or("unknown register"))?;
+            write!(out, "\t.long {:#x}", pair.value)?;
+            let fields = pair.fields(Some(self.target)).into_iter().filter(|field| field.value != 0);
+            for (n, field) in fields.enumerate() {
+                write!(out, "{} {} {}", if n == 0 { " ;" } else { "," }, field.name, field.value)?;
+            }
+            out.push('\n');
+        }
+        numbers(rest, 8 * pairs.len() as u64, out)
     }
 
     /// Writes a field that has a relocation as an expression. If no expression produces the relocation,

@@ -186,7 +186,10 @@ impl<'data> Listing<'_, 'data> {
         let is_contents = matches!(names::section_type(section.kind).as_str(), "PROGBITS" | "NOBITS");
         let is_linkers = matches!(section.name, ".relro_padding" | ".got" | ".got.plt" | ".plt")
             && !self.object.header.is_relocatable();
-        section.is_loaded() && is_contents && !is_linkers && !section.name.is_empty()
+        // Drivers of other systems than HSA's read sections that no loader puts into memory.
+        let is_drivers = section.name.starts_with(".AMDGPU.") || section.name == ".note.GNU-stack";
+        let is_read = section.is_loaded() || is_drivers && self.identity.version.is_none();
+        is_read && is_contents && !is_linkers && !section.name.is_empty()
     }
 
     /// Writes comments about sections that the text does not contain, and about problems of the file.

@@ -49,10 +49,11 @@ impl Listing<'_, '_> {
     /// notes are written as bytes.
     fn has_expressible_notes(&self) -> bool {
         let is_v2 = self.identity.version == Some(2);
+        let is_named = self.identity.version.is_none();
         let sections = self.object.sections.iter().filter(|section| section.kind == SHT_NOTE.0);
-        sections
-            .map(|section| note::records(0, section.data))
-            .all(|(notes, damage)| damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2)))
+        sections.map(|section| note::records(0, section.data)).all(|(notes, damage)| {
+            damage.is_none() && notes.iter().all(|note| is_expressible(note, (is_v2, is_named)))
+        })
     }
 
     /// Writes every note that the prologue does not contain.
@@ -82,8 +83,9 @@ fn is_quotable(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
 }
 
-/// Returns whether a directive produces exactly this note.
-fn is_expressible(note: &Note<'_>, is_v2: bool) -> bool {
+/// Returns whether a directive produces exactly this note, in an object of V2 (`is_v2`), or in an object whose
+/// system has no versions (`is_named`).
+fn is_expressible(note: &Note<'_>, (is_v2, is_named): (bool, bool)) -> bool {
     match note.meaning() {
         Meaning::Version { .. } => is_v2 && note.desc.len() == 8,
         Meaning::Isa { vendor, architecture, .. } => {
@@ -91,7 +93,7 @@ fn is_expressible(note: &Note<'_>, is_v2: bool) -> bool {
             let size = 16 + vendor.len() + 1 + architecture.len() + 1;
             is_v2 && is_quotable(vendor) && is_quotable(architecture) && note.desc.len() == size
         }
-        Meaning::IsaName(name) => is_v2 && is_quotable(name) && note.desc.len() == name.len(),
+        Meaning::IsaName(name) => (is_v2 || is_named) && is_quotable(name) && note.desc.len() == name.len(),
         Meaning::Yaml(text) => is_v2 && !text.contains(".end_amd_amdgpu_hsa_metadata"),
         Meaning::Metadata(value) => {
             let mut bytes = Vec::new();

@@ -2,6 +2,7 @@
 //! text.
 
 use super::{display_name, kernel, role, section_name};
+use crate::config;
 use crate::descriptor::{Descriptor, Unit, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
@@ -39,6 +40,7 @@ pub fn json(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
         ("sections", sections(object)),
         ("notes", seq(object.notes().iter().map(|note| one_note(object, note)))),
         ("kernels", kernels(object, &identity, target)),
+        ("registers", config(object, target)),
         ("symbols", symbols(object)),
         ("relocations", relocations(object)),
         ("problems", seq(object.problems.iter().map(string))),
@@ -133,9 +135,24 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
     ])
 }
 
+/// Returns the registers of the section `.AMDGPU.config`.
+fn config(object: &CodeObject<'_>, target: Option<&Target>) -> Value {
+    let pairs = object.config().map_or_else(Vec::new, |section| config::pairs(section.data).0);
+    seq(pairs.iter().map(|pair| {
+        let fields = pair.fields(target);
+        let fields = fields.iter().map(|field| (string(field.name), uint(field.value)));
+        map([
+            ("register", uint(pair.register)),
+            ("name", pair.name().map_or(Value::Nil, string)),
+            ("value", uint(pair.value)),
+            ("fields", Value::Map(fields.collect())),
+        ])
+    }))
+}
+
 /// Returns the descriptors, or V2's headers in their place.
 fn kernels(object: &CodeObject<'_>, identity: &Identity, target: Option<&Target>) -> Value {
-    if identity.version == Some(2) {
+    if identity.has_kernel_code() {
         return seq(object.kernel_codes().map(|header| kernel_header(object, &header)));
     }
     seq(object.descriptors().map(|found| kernel_descriptor(object, &found, target)))

@@ -1,6 +1,7 @@
 //! Report about a code object as text for people.
 
 use super::{display_name, kernel, role, section_name};
+use crate::config;
 use crate::descriptor::{Descriptor, Unit, explain, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
@@ -26,9 +27,10 @@ pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
     for descriptor in object.descriptors() {
         let _ = kernel_descriptor(object, &descriptor, target, &mut out);
     }
-    for header in object.kernel_codes().filter(|_| identity.version == Some(2)) {
+    for header in object.kernel_codes().filter(|_| identity.has_kernel_code()) {
         let _ = kernel_header(object, &header, &mut out);
     }
+    let _ = config(object, target, &mut out);
     let _ = symbols(object, &mut out);
     let _ = relocations(object, &mut out);
     if !object.problems.is_empty() {
@@ -266,6 +268,24 @@ fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>, out: &mut Str
     }
     for (byte, bits) in kernel_code::unnamed(&header.bytes) {
         writeln!(out, "  other bits set in byte {byte}: {bits:#04x}")?;
+    }
+    Ok(())
+}
+
+/// Writes the registers of the section `.AMDGPU.config` with their fields.
+fn config(object: &CodeObject<'_>, target: Option<&Target>, out: &mut String) -> Done {
+    let Some(section) = object.config() else { return Ok(()) };
+    writeln!(out, "\nRegisters in {}", config::NAME)?;
+    let (pairs, rest) = config::pairs(section.data);
+    for pair in pairs {
+        let name = pair.name().unwrap_or("unknown register");
+        writeln!(out, "  {:<50} {:#010x}  ({:#x})", name, pair.value, pair.register)?;
+        for field in pair.fields(target) {
+            writeln!(out, "    {:<48} {}", field.name, field.value)?;
+        }
+    }
+    if !rest.is_empty() {
+        writeln!(out, "  {} bytes after the last pair", rest.len())?;
     }
     Ok(())
 }

@@ -4,9 +4,10 @@
 
 use super::image::{CodeRange, Image, Part, Patch};
 use super::relocation::{self, GOT, Place};
-use super::{LoadError, MAX_IMAGE, Symbol};
+use super::{LoadError, MAX_IMAGE, Symbol, system};
 use codeobj::CodeObject;
 use codeobj::elf::{SHN_AMDGPU_LDS, Symbol as ElfSymbol};
+use isa::Target;
 use object::elf;
 
 /// Address of the first section. It is not 0, so that no variable has a null address.
@@ -18,10 +19,10 @@ const ALIGN: u64 = 256;
 const MAX_ALIGN: u64 = 4096;
 
 /// Lays out the sections of an object file, and applies its relocations.
-pub(super) fn link(file: &CodeObject<'_>) -> Result<Image, LoadError> {
+pub(super) fn link(file: &CodeObject<'_>, processor: &Target) -> Result<Image, LoadError> {
     let mut image = Image::default();
     let addresses = lay_out(file, &mut image)?;
-    let linker = Linker { file, addresses };
+    let linker = Linker { file, addresses, processor };
     image.symbols = file
         .symbols()
         .iter()
@@ -62,6 +63,7 @@ fn lay_out(file: &CodeObject<'_>, image: &mut Image) -> Result<Vec<Option<u64>>,
 struct Linker<'a> {
     file: &'a CodeObject<'a>,
     addresses: Vec<Option<u64>>,
+    processor: &'a Target,
 }
 
 impl Linker<'_> {
@@ -93,6 +95,12 @@ impl Linker<'_> {
                     .get(record.symbol as usize)
                     .ok_or_else(|| LoadError::Elf("a relocation to no symbol".into()))?;
                 let place = Place { address: start.wrapping_add(record.offset), addend: record.addend };
+                if symbol.section == 0
+                    && let Some(value) = system::symbol(symbol.name, self.processor)
+                {
+                    store(value, place, image)?;
+                    continue;
+                }
                 let mut target = self.target(symbol)?;
                 if GOT.contains(&record.kind) {
                     let known = got.iter().find(|(known, _)| *known == record.symbol);
@@ -112,6 +120,17 @@ impl Linker<'_> {
         }
         Ok(())
     }
+}
+
+/// Stores the value of a symbol that the runtime defines. The value does not depend on the load address.
+fn store(value: u32, place: Place, image: &mut Image) -> Result<(), LoadError> {
+    let field =
+        usize::try_from(place.address).ok().and_then(|at| image.bytes.get_mut(at..)?.first_chunk_mut());
+    let Some(field) = field else {
+        return Err(LoadError::Segment(format!("a relocation at {:#x} lies outside", place.address)));
+    };
+    *field = value.wrapping_add(place.addend as u32).to_le_bytes();
+    Ok(())
 }
 
 /// Appends an entry with the address `target` to the global offset table. Without `target`, the entry is

@@ -5,6 +5,7 @@ mod image;
 mod kernels;
 mod link;
 mod relocation;
+mod system;
 
 use crate::descriptor::Descriptor;
 use crate::metadata::{ArgInfo, ArgKind};
@@ -33,7 +34,7 @@ pub enum LoadError {
     /// The file is neither a linked code object nor an object file. The number is the file type in the
     /// header.
     NotLinked(u16),
-    /// The code object is for another runtime than HSA's.
+    /// The code object is for a runtime that is not emulated.
     Runtime(String),
     /// `e_flags` names an unknown processor.
     Processor(u32),
@@ -64,7 +65,7 @@ impl fmt::Display for LoadError {
             LoadError::NotLinked(kind) => {
                 write!(f, "not a code object (ELF type {kind}, neither 3, ET_DYN, nor 1, ET_REL)")
             }
-            LoadError::Runtime(name) => write!(f, "a code object for {name}, not for HSA"),
+            LoadError::Runtime(name) => write!(f, "a code object for {name}, not for HSA, Mesa or no system"),
             LoadError::Processor(flags) => {
                 write!(f, "e_flags {flags:#x} name a processor that is not emulated")
             }
@@ -155,6 +156,8 @@ pub struct Symbol {
 #[derive(Clone, Debug)]
 pub struct CodeObject {
     subtarget: Subtarget,
+    /// The operating system in the file header.
+    system: OsAbi,
     version: Option<u8>,
     metadata_version: Vec<u32>,
     kernels: Vec<KernelInfo>,
@@ -210,7 +213,7 @@ impl CodeObject {
         if identity.processor().is_none() {
             identity.target = target;
         }
-        if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::None) {
+        if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::Mesa3d | OsAbi::None) {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
@@ -219,7 +222,7 @@ impl CodeObject {
         // the image.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
-            elf::ET_REL => (link::link(file)?, Lines::default()),
+            elf::ET_REL => (link::link(file, subtarget.target)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
         // All code ranges together must not have more bytes than the file, because all of them are decoded.
@@ -233,9 +236,13 @@ impl CodeObject {
             )));
         }
         let metadata = kernels::metadata(file, bytes)?;
-        let kernels = kernels::find(&metadata, subtarget.target, &image)?;
+        let mut kernels = kernels::find(&metadata, subtarget.target, &image)?;
+        if kernels.is_empty() && identity.os_abi == OsAbi::None {
+            kernels = system::kernels(file, subtarget.target, &image)?;
+        }
         Ok(CodeObject {
             subtarget,
+            system: identity.os_abi,
             version: identity.version,
             metadata_version: metadata.version,
             kernels,
@@ -281,7 +288,8 @@ impl CodeObject {
 
     /// Describes the arguments of a kernel, for a code object that does not describe them. `text` lists the
     /// arguments by name and type, such as `src: *const f32, n: u32`. The syntax of a type is that of
-    /// [`Layout`](crate::args::Layout). The arguments are laid out in sequence as in C.
+    /// [`Layout`](crate::args::Layout). The arguments are laid out in sequence as in C. In an object for Mesa
+    /// or for no operating system, the words that Mesa passes precede and follow them.
     ///
     /// # Errors
     /// Fails if there is no such kernel, if the object already describes its arguments, or if the text cannot
@@ -292,7 +300,7 @@ impl CodeObject {
         if !info.untyped {
             return Err(format!("the object says what the arguments of {kernel} are"));
         }
-        info.args = crate::args::parameters(text)?;
+        info.args = system::place_arguments(self.system, crate::args::parameters(text)?);
         let end = info.args.iter().map(|arg| arg.offset.saturating_add(arg.size)).max().unwrap_or(0);
         info.kernarg_size = info.kernarg_size.max(end);
         info.untyped = false;

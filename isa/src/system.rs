@@ -1,0 +1,270 @@
+//! The operating systems of target triples: what the runtime of each system expects of a code object, and
+//! what state a kernel finds when the runtime starts the kernel.
+//!
+//! # Source
+//! LLVM's AMDGPU guide (seed 000), lines 4297 (AMDPAL) and 4366 (no operating system), and the objects that
+//! LLVM 19 writes for the triples `amdgcn--` and `amdgcn-mesa-mesa3d`. Which user SGPRs Mesa's runtime fills
+//! follows `si_setup_user_sgprs_co_v2` of Mesa's `si_compute.c`.
+
+use crate::abi::AbiInput;
+use crate::hidden::{HiddenArgs, MESA};
+use crate::{CodeObjectVersion, Os, Subtarget};
+
+/// Where a kernel's registers and other resources are stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelHeader {
+    /// In a kernel descriptor of 64 bytes, whose symbol is the kernel's name with the suffix `.kd`.
+    Descriptor,
+    /// In an `amd_kernel_code_t` of 256 bytes in front of the kernel's code.
+    KernelCode,
+    /// Only in the section `.AMDGPU.config`.
+    Config,
+}
+
+/// Where a kernel finds the sizes of the grid and of its work-group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchSizes {
+    /// In the dispatch packet, to which two user SGPRs point.
+    Packet,
+    /// In nine dwords in front of the explicit arguments: the number of work-groups in each dimension, then
+    /// the number of work-items, then the size of a work-group.
+    Words,
+}
+
+/// Offset of the number of work-items, if [`LaunchSizes::Words`] holds the sizes. Each size has a dword for
+/// each dimension.
+pub const GLOBAL_SIZE_WORDS: u32 = 12;
+/// Offset of the size of a work-group, if [`LaunchSizes::Words`] holds the sizes.
+pub const LOCAL_SIZE_WORDS: u32 = 24;
+
+/// How a kernel gets the descriptor (V#) of scratch memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScratchSetUp {
+    /// The runtime puts the descriptor into four user SGPRs.
+    UserSgprs,
+    /// The kernel writes the descriptor into four SGPRs. The runtime provides the first two dwords as the
+    /// symbols of [`SCRATCH_SYMBOLS`].
+    Symbols,
+}
+
+/// Names of the undefined symbols for the first two dwords of the scratch descriptor.
+pub const SCRATCH_SYMBOLS: [&str; 2] = ["SCRATCH_RSRC_DWORD0", "SCRATCH_RSRC_DWORD1"];
+
+/// The facts about an operating system.
+#[derive(Debug)]
+pub struct System {
+    /// The operating system.
+    pub os: Os,
+    /// Name of the system on the command line.
+    pub name: &'static str,
+    /// The triple without the environment: architecture, vendor, operating system.
+    pub triple: &'static str,
+    /// `EI_OSABI` in the file header.
+    pub os_abi: u8,
+    /// Whether kernc compiles for the system.
+    pub is_compiled: bool,
+    /// Header of kernels. For HSA, the code object version decides between two headers:
+    /// [`Subtarget::kernel_header`].
+    pub header: KernelHeader,
+    /// Whether objects have versions, and metadata that describes kernels and their arguments.
+    pub has_metadata: bool,
+    /// Whether objects have the section `.AMDGPU.config` and a note with the name of the processor.
+    pub has_config: bool,
+    /// Whether the runtime loads linked objects (`ET_DYN`). Otherwise the runtime relocates the object itself
+    /// (`ET_REL`).
+    pub is_linked: bool,
+    /// Whether relocations have addends of their own (`SHT_RELA`). Otherwise the addend is in the field that
+    /// the relocation fills in (`SHT_REL`).
+    pub has_addends: bool,
+    /// Whether the compiler states the size of LDS in `COMPUTE_PGM_RSRC2`. Under HSA, the command processor
+    /// writes this field.
+    pub states_lds: bool,
+    /// Whether the code is followed by padding for the instruction prefetch of GFX10.
+    pub has_code_end: bool,
+    /// Whether a kernel's header states the wave size. If not, every kernel has the processor's default.
+    pub states_wave_size: bool,
+    /// Whether buffer descriptors ask for address translation by the host's IOMMU (`ATC`).
+    pub translates: bool,
+    /// Offset of the first explicit argument in the kernarg segment.
+    pub arguments_begin: u32,
+    /// Where the sizes of the launch are.
+    pub sizes: LaunchSizes,
+    /// The inputs that the runtime provides in user SGPRs.
+    pub user_sgprs: &'static [AbiInput],
+    /// Where the scratch descriptor comes from.
+    pub scratch: ScratchSetUp,
+    /// Whether functions can be called. They expect the scratch descriptor in `s[0:3]`.
+    pub has_calls: bool,
+    /// Whether a trap handler is installed. Without one, lanes that trap continue to the end of the program.
+    pub has_trap_handler: bool,
+    /// Hidden arguments; `None` if they depend on the code object version.
+    hidden: Option<&'static HiddenArgs>,
+}
+
+const ALL_USER_SGPRS: &[AbiInput] = &[
+    AbiInput::PrivateSegmentBuffer,
+    AbiInput::DispatchPtr,
+    AbiInput::QueuePtr,
+    AbiInput::KernargPtr,
+    AbiInput::DispatchId,
+    AbiInput::FlatScratchInit,
+];
+
+/// ROCm and other runtimes that follow the rules of HSA.
+const HSA: System = System {
+    os: Os::AmdHsa,
+    name: "amdhsa",
+    triple: "amdgcn-amd-amdhsa",
+    os_abi: 64,
+    is_compiled: true,
+    header: KernelHeader::Descriptor,
+    has_metadata: true,
+    has_config: false,
+    is_linked: true,
+    has_addends: true,
+    states_lds: false,
+    has_code_end: true,
+    states_wave_size: true,
+    translates: true,
+    arguments_begin: 0,
+    sizes: LaunchSizes::Packet,
+    user_sgprs: ALL_USER_SGPRS,
+    scratch: ScratchSetUp::UserSgprs,
+    has_calls: true,
+    has_trap_handler: true,
+    hidden: None,
+};
+
+/// The rows of all systems. A row names only what differs from another row.
+pub static SYSTEMS: [System; 4] = [
+    HSA,
+    System {
+        os: Os::AmdPal,
+        name: "amdpal",
+        triple: "amdgcn-amd-amdpal",
+        os_abi: 65,
+        is_compiled: false,
+        header: KernelHeader::Config,
+        has_metadata: false,
+        has_addends: false,
+        translates: false,
+        has_trap_handler: false,
+        ..HSA
+    },
+    System {
+        os: Os::Mesa3d,
+        name: "mesa3d",
+        triple: "amdgcn-mesa-mesa3d",
+        os_abi: 66,
+        header: KernelHeader::KernelCode,
+        states_wave_size: true,
+        arguments_begin: 0,
+        sizes: LaunchSizes::Packet,
+        scratch: ScratchSetUp::UserSgprs,
+        has_calls: true,
+        user_sgprs: &[AbiInput::PrivateSegmentBuffer, AbiInput::DispatchPtr, AbiInput::KernargPtr],
+        hidden: Some(&MESA),
+        ..BARE
+    },
+    BARE,
+];
+
+/// No operating system: the driver of Mesa's OpenCL before LLVM had the system `mesa3d`.
+const BARE: System = System {
+    os: Os::Unknown,
+    name: "none",
+    triple: "amdgcn-unknown-unknown",
+    os_abi: 0,
+    header: KernelHeader::Config,
+    has_metadata: false,
+    has_config: true,
+    is_linked: false,
+    has_addends: false,
+    states_lds: true,
+    has_code_end: false,
+    states_wave_size: false,
+    translates: false,
+    arguments_begin: 36,
+    sizes: LaunchSizes::Words,
+    user_sgprs: &[AbiInput::KernargPtr],
+    scratch: ScratchSetUp::Symbols,
+    has_calls: false,
+    has_trap_handler: false,
+    hidden: Some(&MESA),
+    ..HSA
+};
+
+impl Os {
+    /// Returns the facts about the operating system.
+    pub const fn system(self) -> &'static System {
+        match self {
+            Os::AmdHsa => &SYSTEMS[0],
+            Os::AmdPal => &SYSTEMS[1],
+            Os::Mesa3d => &SYSTEMS[2],
+            Os::Unknown => &SYSTEMS[3],
+        }
+    }
+
+    /// Returns the operating system with this name on the command line.
+    pub fn by_name(name: &str) -> Option<Os> {
+        SYSTEMS.iter().find(|system| system.name == name).map(|system| system.os)
+    }
+}
+
+impl System {
+    /// Returns whether the runtime provides an input of kernels. Inputs that the hardware provides, such as
+    /// work-group ids, exist in every system.
+    pub fn provides(&self, input: AbiInput) -> bool {
+        match input {
+            AbiInput::PrivateSegmentBuffer if self.scratch == ScratchSetUp::Symbols => true,
+            AbiInput::WorkgroupId(_)
+            | AbiInput::PrivateSegmentWaveOffset
+            | AbiInput::WorkitemId(_)
+            | AbiInput::ImplicitArgPtr => true,
+            _ => self.user_sgprs.contains(&input),
+        }
+    }
+}
+
+impl Subtarget {
+    /// Returns the subtarget for another operating system.
+    pub const fn with_os(self, os: Os) -> Subtarget {
+        Subtarget { os, ..self }
+    }
+
+    /// Returns the facts about the operating system for which code is compiled.
+    pub const fn system(&self) -> &'static System {
+        self.os.system()
+    }
+
+    /// Returns the header that kernels have.
+    pub const fn kernel_header(&self) -> KernelHeader {
+        let system = self.system();
+        match (system.has_metadata, self.code_object) {
+            (true, CodeObjectVersion::V2) => KernelHeader::KernelCode,
+            _ => system.header,
+        }
+    }
+
+    /// Returns the hidden arguments of kernels.
+    pub const fn hidden_args(&self) -> &'static HiddenArgs {
+        match self.system().hidden {
+            Some(args) => args,
+            None => HiddenArgs::for_version(self.code_object),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_at_their_places() {
+        for system in &SYSTEMS {
+            assert_eq!(system.os.system().name, system.name);
+            assert_eq!(Os::by_name(system.name), Some(system.os));
+        }
+        assert_eq!(Os::by_name("linux"), None);
+    }
+}
