@@ -41,9 +41,8 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Computes the outlines (live ranges without holes) of a class. Returns the average number of registers
-    /// that are live at a program point according to the outlines.
-    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> u32 {
+    /// Computes the outlines (live ranges without holes) of a class.
+    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) {
         self.find_loops(func, class);
         let registers = streams.phys_base as usize + 2;
         self.range.clear();
@@ -66,8 +65,6 @@ impl Outline {
             }
         }
         stream.whole.iter().for_each(|&reg| self.range[reg as usize] = (0, end));
-        let sum: u64 = self.range.iter().map(|&(from, to)| u64::from(to - from)).sum();
-        (sum / u64::from(end.max(1))) as u32
     }
 
     fn mention(&mut self, reg: usize, pos: u32, block: u32, streams: &Streams) {

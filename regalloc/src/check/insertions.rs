@@ -74,27 +74,29 @@ impl Checker<'_> {
             op::S_ADD_U32 | op::S_ADDC_U32 if matches!(inst.ops[2], Operand::Reloc(_)) => {
                 self.address(inst, range(0)?.first, range(1)?.first, state, pending)
             }
-            op::S_ADD_U32 => {
-                let (dst, src) = (range(0)?.first, range(1)?.first);
-                if self.frame() != Some(inst.ops[1]) {
-                    let value = self.wave_offset().ok_or(Problem::Inserted)?;
-                    if !state.holds(src, value) {
-                        return Err(Problem::Missing { value, reg: src });
-                    }
-                }
-                state.forget(Value::Hardware(Reg::SCC.0));
-                let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
-                // The new value is the sum of the wave's scratch offset and a constant. The scratch offset
-                // never changes, so other registers with the same sum remain valid.
-                state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
-                Ok(())
-            }
+            op::S_ADD_U32 => self.scratch_base(inst, range(0)?.first, range(1)?.first, state),
             op::S_LOAD_DWORD | op::S_LOAD_DWORDX2 | op::S_LOAD_DWORDX4 => {
                 self.argument(inst, range(0)?, range(1)?.first, state, pending)
             }
             op::BUFFER_STORE_DWORD | op::BUFFER_LOAD_DWORD => self.scratch(inst, range(0)?, range(2)?, state),
             _ => Err(Problem::Inserted),
         }
+    }
+
+    /// Executes an addition that computes the base of an access to the frame.
+    fn scratch_base(&self, inst: &MachInst, dst: Reg, src: Reg, state: &mut State) -> Result<(), Problem> {
+        if self.frame() != Some(inst.ops[1]) {
+            let value = self.wave_offset().ok_or(Problem::Inserted)?;
+            if !state.holds(src, value) {
+                return Err(Problem::Missing { value, reg: src });
+            }
+        }
+        state.forget(Value::Hardware(Reg::SCC.0));
+        let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
+        // The new value is the sum of the wave's scratch offset and a constant. The scratch offset never
+        // changes, so other registers with the same sum remain valid.
+        state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
+        Ok(())
     }
 
     /// Returns the values that dword `i` of the destination holds after a move that the allocator inserted.
