@@ -8,10 +8,10 @@ use crate::op::{BinOp, CastOp, Op};
 use cranelift_entity::EntityRef;
 
 impl Track {
-    /// Replaces the values that no instruction computes any more by something that the debugger can show. Must
-    /// run after the last pass, with tidy facts. Leaves out a fact that repeats the preceding fact about the
-    /// same fragment in the same block, unless the value is computed between the two facts and so was not yet
-    /// available at the first.
+    /// Replaces the values that no instruction computes any more by something that the debugger can show.
+    /// Must run after the last pass, with tidy facts. Leaves out a fact that repeats the preceding fact about
+    /// the same fragment in the same block, unless the value is computed between the two facts and so was not
+    /// yet available at the first.
     pub(super) fn conclude(&mut self, func: &mut Function) {
         let Track { places, notes, variables, replaced, kept, last, .. } = self;
         let values = Values { func, places, variables, replaced };

@@ -8,10 +8,10 @@
 //!
 //! # How facts follow the code
 //! Each list of facts is attached to the instruction that follows the facts ([`Notes`]). The functions that
-//! change which instructions a block has ([`crate::edit`]) move the facts along, so passes need not know about
-//! facts: see [`place`]. [`Function::tidy_track`] must be called before a pass reads facts. What became of the
-//! values is determined only once, at the end, by [`Function::conclude_track`]: a variable whose value is no
-//! longer computed is recomputed by the debugger or becomes [`What::Lost`].
+//! change which instructions a block has ([`crate::edit`]) move the facts along, so passes need not know
+//! about facts: see [`place`]. [`Function::tidy_track`] must be called before a pass reads facts. What became
+//! of the values is determined only once, at the end, by [`Function::conclude_track`]: a variable whose value
+//! is no longer computed is recomputed by the debugger or becomes [`What::Lost`].
 //!
 //! A pass has to report only:
 //!
@@ -37,7 +37,7 @@ use crate::func::{Function, SrcLoc, ValueDef};
 use crate::op::{BinOp, CastOp, Op, UnOp};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::ops::Range;
@@ -144,8 +144,11 @@ pub struct Track {
     waiting: (List, PackedOption<Block>),
     /// Facts of discarded instructions.
     orphans: List,
-    /// Scratch: the instructions that stay in a block.
-    stay: FxHashSet<Inst>,
+    /// Scratch: for each instruction, the number of the last change of a block after which the instruction
+    /// was in the block.
+    stays: SecondaryMap<Inst, u32>,
+    /// Number of the last change of a block.
+    changes: u32,
     /// Scratch: for each fragment, the last fact about it in the block, and the instruction before which the
     /// fact begins to hold.
     last: FxHashMap<Fragment, (What, Inst)>,
@@ -390,8 +393,8 @@ impl Function {
         }
     }
 
-    /// Decides for each variable whose value is constant or gone what the debugger shows. Must be called once,
-    /// after the last pass.
+    /// Decides for each variable whose value is constant or gone what the debugger shows. Must be called
+    /// once, after the last pass.
     pub fn conclude_track(&mut self) {
         if let Some(mut track) = self.track.take() {
             track.tidy(self);

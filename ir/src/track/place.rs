@@ -88,11 +88,13 @@ impl Track {
         if !old.iter().any(|&inst| self.notes.are_before(inst)) {
             return;
         }
-        self.stay.clear();
-        self.stay.extend(new);
+        // The instructions that the lists have in common at their beginning keep their facts.
+        let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        self.changes += 1;
+        new[same..].iter().for_each(|&inst| self.stays[inst] = self.changes);
         let mut waiting = List::default();
-        for &inst in old {
-            if !self.stay.contains(&inst) {
+        for &inst in &old[same..] {
+            if self.stays[inst] != self.changes {
                 waiting = self.notes.take_all(waiting, &[inst]);
             } else if self.can_take_over(insts, inst) {
                 self.notes.put_first(inst, std::mem::take(&mut waiting));
