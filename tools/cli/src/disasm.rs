@@ -5,15 +5,15 @@ use super::features::Features;
 use super::inspect::{check_not_truncated, parse};
 use super::modes;
 use super::sources::Sources;
-use super::{Failure, source};
+use super::{Failure, older_drivers, source};
 use clap::Args;
 use codeobj::disasm::SourcePlace;
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct DisasmArgs {
-    /// The code to print: a code object (`-` reads standard input), a file with several code objects, or a
-    /// source, which is compiled first.
+    /// The code to print: a code object (`-` reads standard input), a file with several code objects, a
+    /// binary of an older OpenCL driver, or a source, which is compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
@@ -51,11 +51,16 @@ pub struct DisasmArgs {
 pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let bytes = source::object(&args.file, args.mcpu.as_deref())?;
     let asked = modes::target_id(args.mcpu.as_deref())?;
+    let target = asked.map(|(target, _)| target);
+    if let Some(read) = older_drivers::read(&args.file, &bytes)? {
+        let options = codeobj::disasm::Options { target, wave_size: None, raw: args.raw, lines: false };
+        let text = older_drivers::disassembly(&read, &args.file, &options)?;
+        return super::write(args.output.as_deref().unwrap_or("-".as_ref()), text.as_bytes());
+    }
     let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
     let complete = opened.finish();
     let chosen = opened.single_object(&args.file)?;
     let object = parse(&chosen.file, &chosen.bytes)?;
-    let target = asked.map(|(target, _)| target);
     let wave_size = match (args.wave32, args.wave64) {
         (true, _) => Some(32),
         (_, true) => Some(64),

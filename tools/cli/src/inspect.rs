@@ -1,7 +1,7 @@
 //! `kernc inspect FILE`: prints the contents of a code object.
 
 use super::container::{self, Chosen, EntryArgs, Opened};
-use super::{Failure, modes, source};
+use super::{Failure, modes, older_drivers, source};
 use clap::Args;
 use codeobj::container::LeftOut;
 use dwarf::DebugInfo;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct InspectArgs {
-    /// The code object (`-` reads standard input), a file with several code objects, or a source, which is
-    /// compiled first.
+    /// The code object (`-` reads standard input), a file with several code objects, a binary of an older
+    /// OpenCL driver, or a source, which is compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
@@ -36,6 +36,9 @@ pub struct InspectArgs {
 /// Runs the command.
 pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bytes = source::object(&args.file, args.mcpu.as_deref())?;
+    if let Some(read) = older_drivers::read(&args.file, &bytes)? {
+        return older_binary(args, &read);
+    }
     let asked = modes::target_id(args.mcpu.as_deref())?;
     let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
     if opened.is_container && opened.chosen.len() > 1 && !args.dwarf && args.at.is_none() {
@@ -50,6 +53,21 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     super::write("-".as_ref(), text.as_bytes())?;
     check_not_truncated(&chosen.file, &object)?;
     complete
+}
+
+/// Prints a binary of an older OpenCL driver or of clover.
+fn older_binary(args: &InspectArgs, read: &legacy::Read<'_>) -> Result<(), Failure> {
+    if args.dwarf || args.at.is_some() || args.entry.is_given() {
+        let file = args.file.display();
+        return Err(Failure::Usage(format!(
+            "{file} is a binary of an older OpenCL driver: `--dwarf`, `--at` and `--entry` do not apply to it"
+        )));
+    }
+    let text = match args.json {
+        true => older_drivers::json(read, &args.file)?,
+        false => older_drivers::text(read, &args.file),
+    };
+    super::write("-".as_ref(), text.as_bytes())
 }
 
 /// Returns what the options ask for about a code object.

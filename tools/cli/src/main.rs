@@ -30,6 +30,7 @@ mod link;
 mod litmus;
 mod modes;
 mod observe;
+mod older_drivers;
 mod output;
 mod page;
 mod report;

@@ -17,6 +17,9 @@ mod harness;
 mod hostile;
 mod line_tables;
 mod link;
+#[path = "../../legacy/tests/models.rs"]
+mod models;
+mod older_drivers;
 mod output_files;
 mod page;
 #[path = "../../../tests/common/run_file.rs"]

@@ -1,0 +1,114 @@
+//! `kernc inspect` and `kernc disasm` on binaries of AMD's older OpenCL drivers and of clover. The tests write
+//! the binaries.
+
+use crate::common::scratch;
+use crate::models;
+use legacy::Binary;
+use legacy::elf::Class;
+use std::path::PathBuf;
+
+/// Writes a file and returns its path.
+fn written(name: &str, bytes: &[u8]) -> PathBuf {
+    let folder = scratch("older_drivers");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name.replace(' ', "-"));
+    std::fs::write(&path, bytes).expect("a file");
+    path
+}
+
+/// Runs a command on a file that has to end with `code`, and returns its standard output and standard error.
+fn run(command: &str, path: &std::path::Path, more: &[&str], code: i32) -> String {
+    let output = crate::kernc().arg(command).arg(path).args(more).output().expect("kernc");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "kernc {command} {}\n{text}", path.display());
+    text.into_owned()
+}
+
+/// Returns the number of records with a heading that starts with a text.
+fn count(record: &serde_json::Value, heading: &str) -> usize {
+    let own = usize::from(record["record"].as_str().is_some_and(|text| text.starts_with(heading)));
+    own + record["records"].as_array().map_or(0, |list| list.iter().map(|one| count(one, heading)).sum())
+}
+
+/// Text and JSON have the records of each binary: kernels, and for OpenCL 2.0 one record for an argument.
+#[test]
+fn inspect_shows_the_records_of_every_format() {
+    for (name, binary) in models::all() {
+        let path = written(&format!("inspect-{name}"), &binary.write());
+        let tree: serde_json::Value =
+            serde_json::from_str(&run("inspect", &path, &["--json"], 0)).expect("JSON");
+        let (kernels, arguments) = match &binary {
+            Binary::OpenCl1(binary) => (binary.kernels.len(), 0),
+            Binary::OpenCl2(binary) => (binary.kernels.len(), models::arguments().len()),
+            Binary::Gallium(container) => {
+                let arguments = container.kernels.iter().map(|kernel| kernel.arguments.len()).sum();
+                (container.kernels.len(), arguments)
+            }
+            _ => unreachable!("a format without a test"),
+        };
+        assert_eq!(count(&tree, "Kernel "), kernels, "{name}");
+        assert_eq!(count(&tree, "Argument"), arguments, "{name}");
+        let text = run("inspect", &path, &[], 0);
+        assert_eq!(text.matches("\n  Kernel ").count(), kernels, "{name}: {text}");
+    }
+}
+
+/// The notes of a kernel are printed with the names of registers, and AMDIL metadata with the broken rules.
+#[test]
+fn inspect_explains_opencl1() {
+    let mut binary = models::opencl1(Class::Elf32);
+    binary.kernels[0].metadata = Some(
+        b";ARGSTART:__OpenCL_first_kernel\n;version:3:1:111\n;device:tahiti\n;uniqueid:1024\n\
+        ;value:n:u32:1:1:16\n;ARGEND:__OpenCL_first_kernel\n",
+    );
+    binary.kernels[1].metadata = Some(b";ARGSTART:__OpenCL_second_kernel\n;value:n:u33:1:1:0\n");
+    let text = run("inspect", &written("explained", &binary.write()), &[], 0);
+    for line in ["(tahiti)", "Argument n", "COMPUTE_PGM_RSRC2", "AMU_ABI_SI_NUM_VGPRS", "User data"] {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
+    // `u33` is no type of data.
+    assert!(text.contains("Metadata that cannot be read"), "{text}");
+    assert!(text.contains("line 2, column 10"), "{text}");
+}
+
+/// Damage is an error with the file and the place.
+#[test]
+fn damaged_binaries_are_errors() {
+    let bytes = models::opencl1(Class::Elf32).write();
+    let path = written("damaged", &bytes[..bytes.len() / 2]);
+    assert!(run("inspect", &path, &[], 3).contains("damaged: "));
+    assert!(run("disasm", &path, &[], 3).contains("damaged: "));
+}
+
+/// The code of each kernel (two times `s_nop 0`, then `s_endpgm`) is disassembled for the binary's processor.
+#[test]
+fn disasm_prints_the_code_of_every_format() {
+    for (name, binary) in models::all() {
+        let path = written(&format!("disasm-{name}"), &binary.write());
+        let (kernels, processor): (&[&str], _) = match &binary {
+            Binary::OpenCl1(_) => (&["first", "second"], Some("gfx600")),
+            // Code 18 of driver 15.7 is no known device.
+            Binary::OpenCl2(_) if name.ends_with("Old") => (&["k"], None),
+            Binary::OpenCl2(_) if name.ends_with("Middle") => (&["k"], None),
+            Binary::OpenCl2(_) => (&["k"], Some("gfx803")),
+            _ => (&["first", "second"], None),
+        };
+        let text = match processor {
+            Some(processor) => {
+                let text = run("disasm", &path, &[], 0);
+                assert!(text.contains(processor), "{name}: {text}");
+                text
+            }
+            None => {
+                assert!(run("disasm", &path, &[], 3).contains("try `--mcpu`"), "{name}");
+                run("disasm", &path, &["--mcpu", "gfx803"], 0)
+            }
+        };
+        assert!(text.starts_with("; The text holds only the code of the kernels."), "{name}: {text}");
+        for kernel in kernels {
+            assert!(text.contains(&format!("\n{kernel}:\n")), "{name}: {text}");
+        }
+        assert_eq!(text.matches("s_nop 0").count(), 2 * kernels.len(), "{name}: {text}");
+        assert_eq!(text.matches("s_endpgm").count(), kernels.len(), "{name}: {text}");
+    }
+}
