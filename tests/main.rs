@@ -1,4 +1,5 @@
-//! Integration tests of this package, in one executable: a file is a module, `cargo test --test kernc FILE::` runs one.
+//! Integration tests of this package, in one executable: a file is a module, `cargo test --test kernc FILE::`
+//! runs one.
 
 #![allow(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! Two arguments that overlap although one is `restrict`: what strict mode reports, of kernc's code and of clang's.
+//! Two arguments that overlap although one is `restrict`: what strict mode reports, of kernc's code and of
+//! clang's.
 
 use crate::common::{have, scratch, tool};
 use kernc::sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};

@@ -31,8 +31,8 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
         vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        // GFX6 has no register FLAT_SCRATCH. For a descriptor, assemblers reserve two SGPRs for it there anyway,
-        // and no directive can turn that off, so kernc does the same.
+        // GFX6 has no register FLAT_SCRATCH. For a descriptor, assemblers reserve two SGPRs for it there
+        // anyway, and no directive can turn that off, so kernc does the same.
         flat_scratch: func.abi.flat_scratch_init
             || !DescriptorFields::RESERVE_FLAT_SCRATCH.has(target) && target.system().has_metadata,
         xnack_mask: target.xnack.may_be_on(),

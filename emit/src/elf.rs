@@ -604,8 +604,8 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the finished object with the section `config` after the code, and the buffer for encoded code so
-    /// that the caller can reuse its memory.
+    /// Returns the finished object with the section `config` after the code, and the buffer for encoded code
+    /// so that the caller can reuse its memory.
     fn finish(mut self, config: Option<Section<'a>>) -> (Object<'a>, code::Code) {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();

@@ -3,7 +3,8 @@
 use ir::track::{Fragment, Variable, What};
 use ir::{BinOp, Block, Function, Inst, Op, SrcLoc, Type, Value};
 
-/// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A variable of two parts is there.
+/// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A
+/// variable of two parts is there.
 fn function(sums: &[usize]) -> Function {
     let mut func = Function::new("f");
     for _ in sums {
@@ -44,7 +45,8 @@ fn value(func: &Function, block: u32, n: usize) -> Value {
     func.result(inst(func, block, n), 0)
 }
 
-/// Begins with these records: the block, the number of the instruction that each is in front of, and what it says.
+/// Begins with these records: the block, the number of the instruction that each is in front of, and what it
+/// says.
 fn begin(func: &mut Function, records: &[(u32, usize, What)]) {
     let mut track = func.track.take().expect("a track");
     for &(block, n, what) in records {

@@ -216,8 +216,8 @@ static V5: HiddenArgs = HiddenArgs {
     align: 8,
 };
 
-// Hidden arguments of Mesa's OpenCL, with and without the operating system `mesa3d`: clover appends the number
-// of dimensions and the global offset to a kernel's arguments (`make_kernel_args` in Mesa's
+// Hidden arguments of Mesa's OpenCL, with and without the operating system `mesa3d`: clover appends the
+// number of dimensions and the global offset to a kernel's arguments (`make_kernel_args` in Mesa's
 // `clover/llvm/codegen/common.cpp`), and libclc reads them from there.
 pub(crate) static MESA: HiddenArgs = HiddenArgs {
     args: &[

@@ -181,7 +181,8 @@ impl Metadata {
         self.set(".spill_threshold", layout.spill_threshold.into());
     }
 
-    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place there.
+    /// Returns the facts of the older note in the form of the newer one, and the pairs that have no place
+    /// there.
     pub fn from_pairs(pairs: &Pairs) -> (Metadata, Vec<(u32, u32)>) {
         let mut metadata = Metadata::new();
         let (mut registers, mut rest) = (Vec::new(), Vec::new());

@@ -144,7 +144,8 @@ fn driver_block() {
     assert_eq!(kernel.type_name(1), Some("struct a::b*"));
     assert_eq!(kernel.unique_id(), Some(1024));
     assert!(kernel.has(amdil::Flag::Abi64));
-    // The text has the drivers' order, and the order comes back from any other that keeps the arguments' order.
+    // The text has the drivers' order, and the order comes back from any other that keeps the arguments'
+    // order.
     let mut sorted = kernel.clone();
     sorted.records.rotate_left(15);
     let arguments = sorted.records.iter().filter(|record| matches!(record, Record::Argument(_)));

@@ -1,5 +1,5 @@
-//! `kernc inspect` and `kernc disasm` on binaries of AMD's older OpenCL drivers and of clover. The tests write
-//! the binaries.
+//! `kernc inspect` and `kernc disasm` on binaries of AMD's older OpenCL drivers and of clover. The tests
+//! write the binaries.
 
 use crate::common::scratch;
 use crate::models;

@@ -151,7 +151,8 @@ fn hidden_arguments_of_what_prints_are_clang_s() {
     }
 }
 
-/// Of calls of the host, of which OpenCL's compiler knows nothing: a kernel that reads the argument where ROCm's device library does.
+/// Of calls of the host, of which OpenCL's compiler knows nothing: a kernel that reads the argument where
+/// ROCm's device library does.
 #[test]
 fn hidden_arguments_of_what_calls_the_host_are_clang_s() {
     if !have(&["clang-19"], "hidden_arguments_of_what_calls_the_host_are_clang_s") {
@@ -202,7 +203,8 @@ fn other_systems_have_no_handler() {
     }
 }
 
-/// What a kernel of `tests/data/cli/traps.k` ends with under `kernc run`, for each version of code objects, both ways of printing, at both levels.
+/// What a kernel of `tests/data/cli/traps.k` ends with under `kernc run`, for each version of code objects,
+/// both ways of printing, at both levels.
 #[test]
 fn as_the_command_line_tells() {
     let run = |what: &str, name: &str, version: &str, level: &str, way: &str| {

@@ -1,5 +1,5 @@
-//! The core of the emulator executes code without the tables of `check`: what an instruction computes does not
-//! depend on what the checker thinks of it. Only the layers that judge an execution may use the tables.
+//! The core of the emulator executes code without the tables of `check`: what an instruction computes does
+//! not depend on what the checker thinks of it. Only the layers that judge an execution may use the tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};

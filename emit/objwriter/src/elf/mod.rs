@@ -124,9 +124,7 @@ impl Identity {
         let known = isa::system::SYSTEMS.iter().find(|system| system.os_abi == self.os_abi);
         known.is_none_or(|system| system.has_addends)
     }
-}
 
-impl Identity {
     /// Returns the file header fields for code that is compiled for a subtarget.
     pub fn for_subtarget(subtarget: &Subtarget) -> Identity {
         let Subtarget { target, xnack, sramecc, os, code_object, .. } = *subtarget;
@@ -181,8 +179,9 @@ pub const fn e_flags(
 }
 
 /// Returns the target id of a processor with its settings (XNACK, SRAMECC), as assemblers and metadata spell
-/// it. `triple` is the triple without the environment. Up to V3, the target id lists the settings that are on or can be either on or off (LLVM's AMDGPU
-/// guide, seed 000, line 2171). In later versions, it lists the settings that are fixed to on or off.
+/// it. `triple` is the triple without the environment. Up to V3, the target id lists the settings that are on
+/// or can be either on or off (LLVM's AMDGPU guide, seed 000, line 2171). In later versions, it lists the
+/// settings that are fixed to on or off.
 pub fn target_id(
     triple: &str,
     processor: &str,
@@ -190,7 +189,9 @@ pub fn target_id(
     sramecc: Setting,
     version: CodeObjectVersion,
 ) -> String {
-    let mut id = format!("{triple}--{processor}");
+    // Long enough for every target id.
+    let mut id = String::with_capacity(64);
+    id.extend([triple, "--", processor]);
     let mut add = |parts: [&str; 3]| id.extend(parts);
     if version <= CodeObjectVersion::V3 {
         for (name, setting) in [("xnack", xnack), ("sram-ecc", sramecc)] {

@@ -402,7 +402,8 @@ impl Asm<'_> {
         "v33".to_owned()
     }
 
-    /// `shimN`: what the places hold comes from `v[0:1]`; what the function of clang's gives goes to `v[2:3]`.
+    /// `shimN`: what the places hold comes from `v[0:1]`; what the function of clang's gives goes to
+    /// `v[2:3]`.
     fn caller(&mut self, i: usize, case: &Case) {
         let name = format!("shim{i}");
         self.begin(&name);
@@ -608,8 +609,9 @@ fn build(cases: &[Case], config: &Config) -> Vec<u8> {
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
 }
 
-/// What strict mode says of clang's own code and is not about calls: padding that nothing has written is stored with the rest of a struct
-/// (what is no padding is compared); and halves of a register are loaded one behind the other without a wait between (gfx1010).
+/// What strict mode says of clang's own code and is not about calls: padding that nothing has written is
+/// stored with the rest of a struct (what is no padding is compared); and halves of a register are loaded one
+/// behind the other without a wait between (gfx1010).
 fn is_known(report: &sim::Report) -> bool {
     report.rule == "uninitialised-store" || report.rule == "read-in-flight" && report.at.text.contains("_d16")
 }
@@ -668,7 +670,8 @@ impl Machine {
     }
 }
 
-/// Whether clang's callee takes an argument wrongly: `tests/llvm`, `lanes_on_the_stack`. Optimised code of ours does not ask for it.
+/// Whether clang's callee takes an argument wrongly: `tests/llvm`, `lanes_on_the_stack`. Optimised code of
+/// ours does not ask for it.
 fn is_wrong_in_llvm(case: &Case, config: &Config) -> bool {
     let wrong = |(passed, param): (&Passed, &Param)| {
         let pieces = case.assignment.pieces_of(passed);

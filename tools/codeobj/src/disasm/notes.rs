@@ -83,8 +83,8 @@ fn is_quotable(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
 }
 
-/// Returns whether a directive produces exactly this note, in an object of V2 (`is_v2`), or in an object whose
-/// system has no versions (`is_named`).
+/// Returns whether a directive produces exactly this note, in an object of V2 (`is_v2`), or in an object
+/// whose system has no versions (`is_named`).
 fn is_expressible(note: &Note<'_>, (is_v2, is_named): (bool, bool)) -> bool {
     match note.meaning() {
         Meaning::Version { .. } => is_v2 && note.desc.len() == 8,

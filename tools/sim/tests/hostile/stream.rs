@@ -51,7 +51,8 @@ pub fn random_words(target: &'static Target, rng: &mut Rng, count: u32) -> Vec<u
     words
 }
 
-/// An object's source: a kernel with every register there is, LDS and scratch. Its arguments are four addresses.
+/// An object's source: a kernel with every register there is, LDS and scratch. Its arguments are four
+/// addresses.
 pub fn source(target: &'static Target, words: &[u32], rng: &mut Rng) -> String {
     let mut text = String::from(".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n");
     let mut line = |words: &str| writeln!(text, "  {words}").unwrap_or_default();
