@@ -12,7 +12,8 @@ use ir::{Block, Value};
 use isa::{Form, MachInst, Operand, RegClass, Tuple, VReg, op};
 use rustc_hash::FxHashMap;
 
-/// What a shared copy holds; copies with equal keys are the same copy.
+/// Identifies a copy of a value in other registers. Instructions that need a copy with the same key share one
+/// copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
     /// A copy in VGPRs of the value in consecutive SGPRs, given by the first SGPR and their number.

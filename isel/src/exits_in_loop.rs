@@ -42,10 +42,10 @@ impl ExitsInLoop {
         }
     }
 
-    /// Returns whether a block that lanes enter when they leave a divergent loop is laid out inside the loop.
-    /// There are two cases. Either the block only passes values on, and the loop has several exits. Or the
-    /// block is short, and the loop has so many exits that a lane mask for each of them would not fit into
-    /// the SGPRs.
+    /// Returns whether a block behind a divergent loop is nevertheless laid out inside the loop. Lanes enter
+    /// such a block when they leave the loop. The result is true for two kinds of blocks: a block that only
+    /// passes values on, if the loop has several exits; and a short block, if the loop has so many exits that
+    /// the lane masks of all of them would not fit into the SGPRs.
     pub fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
         let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
         let Some(mut l) = an.loops.innermost(*pred) else { return false };

@@ -69,8 +69,9 @@ pub enum Fault {
         /// Number of wait states required. 0 if the rule requires an instruction as mitigation.
         wanted: u8,
     },
-    /// The second instruction comes too early: a row of the table [`crate::sequences`] requires that the
-    /// operation of the first instruction is complete there, and it may be incomplete.
+    /// The second instruction comes too early. A row of the table [`crate::sequences`] requires that the
+    /// operation of the first instruction is complete when the second instruction executes, but nothing
+    /// waits for this operation.
     Order {
         /// Name of the row, or "barrier".
         row: &'static str,

@@ -258,8 +258,8 @@ impl Context {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
             attempt.resided = false;
             // The function is restored to an earlier state, so the registers of the other class are allocated
-            // anew, too. Its attempts begin again, but what regalloc2 has been asked about that class is not
-            // forgotten.
+            // anew, too. The attempts for that class begin again, but its earlier questions to regalloc2
+            // still count.
             let Try { asked, engine, resided, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());

@@ -29,7 +29,7 @@ type Shape = SmallVec<[Side; 4]>;
 const MAX_BOXES: usize = 4096;
 const MAX_WORK: usize = 1 << 20;
 
-/// Error value: the patterns exceed one of the limits of this check.
+/// Error value: the patterns of a `match` exceed [`MAX_BOXES`] or [`MAX_WORK`], so that the check gives up.
 struct TooMany;
 
 impl Checker<'_, '_> {

@@ -52,8 +52,8 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     }
     let loops = &analyses.loops;
     let mut order: Vec<Loop> = headers.into_iter().filter_map(|header| loops.innermost(header)).collect();
-    // A new parameter may itself be inside an outer loop, or a later loop may contain it. Inner and earlier
-    // loops are therefore processed first.
+    // The block parameter that a loop's exit gets may itself be inside an outer loop, which then needs a
+    // parameter at its own exit. So inner loops are processed first, and earlier loops before later ones.
     order.sort_unstable_by_key(|&l| {
         let first = analyses.cfg.position(loops.header(l)) as usize;
         (first + loops.blocks(l).len(), std::cmp::Reverse(first))

@@ -119,8 +119,8 @@ struct Record {
 pub struct Track {
     /// Index of the function in [`Description::functions`](crate::describe::Description).
     pub number: u32,
-    /// Distance in bytes between two source locations that differ only in their inlined call: see
-    /// [`Track::location_in_copy`].
+    /// Distance in bytes between the numbers of two source locations that are the same line and column, but
+    /// belong to different inlined calls: see [`Track::location_in_copy`].
     pub stride: u32,
     /// The variables, including the variables of inlined copies.
     pub variables: Vec<Variable>,
@@ -430,8 +430,8 @@ impl What {
         }
     }
 
-    /// Applies `to` to the value of a [`What::Value`]. A [`What::Term`] becomes [`What::Lost`], because the
-    /// values from which it is computed are not renamed.
+    /// Replaces the value of a [`What::Value`] by the result of the function `to`. A [`What::Term`] becomes
+    /// [`What::Lost`], because `to` is not applied to the values from which a term is computed.
     pub fn map(self, to: impl FnOnce(Value) -> Value) -> What {
         match self {
             What::Value(fragment, value) => What::Value(fragment, to(value)),

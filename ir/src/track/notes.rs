@@ -133,7 +133,7 @@ impl Notes {
         self.nodes.iter_mut().for_each(|node| node.what = change(node.what));
     }
 
-    /// Keeps the facts before the instruction for which `keep` returns true and removes the others.
+    /// Removes the facts before instruction `inst` for which `keep` returns false.
     pub(super) fn retain(&mut self, inst: Inst, keep: impl FnMut(&mut What) -> bool) {
         self.edit(inst, |whats| whats.retain_mut(keep));
     }

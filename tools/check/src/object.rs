@@ -389,7 +389,7 @@ impl Entries<'_, '_> {
         open
     }
 
-    /// Returns the addresses in a section at which functions begin that code of another file can call.
+    /// Returns the addresses of functions in a section that code of other files can call.
     fn callable(&self, index: usize) -> HashSet<u64> {
         let relocatable = self.object.header.is_relocatable();
         // In a relocatable file, a hidden symbol can still be called from other files. It becomes local only

@@ -41,8 +41,8 @@ impl ScheduleArgs {
         (0..self.schedules).map(move |more| first.wrapping_add(more))
     }
 
-    /// Runs the kernel in all schedules if more than one is requested. `run` runs the kernel once, in a mode
-    /// and with a seed for the schedule, and returns the final buffers.
+    /// Runs the kernel once in each requested schedule. Does nothing if only one is requested. `run` runs the
+    /// kernel once, in a mode and with a seed for the schedule, and returns the final buffers.
     pub fn explore(
         &self,
         mode: Mode,

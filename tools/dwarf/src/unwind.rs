@@ -33,9 +33,9 @@ const NOT_IN_FRAMES: [Opcode; 14] = [
     Opcode::GNU_ENTRY_VALUE,
 ];
 
-/// Largest nesting depth of frame rules that use the values of registers on entry, which other rules give. A
-/// greater depth means that rules depend on each other in a circle, which LLVM's AMDGPU guide forbids (seed
-/// 000, line 1687).
+/// Largest nesting depth of frame rules. A rule may use the value that a register had on entry to the
+/// function, and another rule gives this value. A greater depth means that rules depend on each other in a
+/// circle, which LLVM's AMDGPU guide forbids (seed 000, line 1687).
 const DEPTH: u32 = 8;
 
 /// Return address of a function.
@@ -165,8 +165,8 @@ impl<'m> Caller<'m> {
     }
 
     /// Reads dwords of a vector register, starting with the dword of `lane`. This is for frame information
-    /// without the heterogeneous extensions, whose rules describe the dword of a single lane. The dword of
-    /// each lane is at the same address in the lane's private memory, or it is lost.
+    /// without the heterogeneous extensions, whose rules describe the dword of a single lane. All
+    /// lanes have their dwords at the same address, each in its own private memory, or the dwords are lost.
     ///
     /// A rule that is an expression, or that says "undefined", applies only to lanes that were active on
     /// entry to the function. The dwords of other lanes are still in the register.

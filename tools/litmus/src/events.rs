@@ -162,7 +162,9 @@ impl<'a> Program<'a> {
             Statement::Rmw { register, change: Change::Cas { expected }, .. } => {
                 once && register == Some(until) && expected == end
             }
-            // If the variable has only two values, the swap has written the value that it has read.
+            // The iteration is not the last one, so the swap has not read `end`. If the variable can only
+            // hold `end` and the value that the swap writes, the swap has read the same value that it
+            // writes, and so changes nothing.
             Statement::Rmw { register, change: Change::Swap, variable, value, .. } => {
                 once && register == Some(until) && self.has_only(variable, [end, value])
             }

@@ -68,8 +68,8 @@ const MISSING: [(&str, &str); 1] =
 /// Start of the address ranges for hidden arguments that the emulator does not support. The ranges are above
 /// all allocations and below scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
-/// Exponent of the size of each of these address ranges: a range has `1 << MISSING_SHIFT` bytes. The argument
-/// points to the middle of its range.
+/// Size of the address range for one unsupported hidden argument, as an exponent: a range has
+/// `1 << MISSING_SHIFT` bytes. The hidden argument is a pointer to the middle of its range.
 const MISSING_SHIFT: u32 = 33;
 
 fn missing(name: &str) -> u64 {

@@ -144,7 +144,8 @@ impl TimeSlices {
     }
 }
 
-/// While many groups are running, a new group is started only in one of so many choices.
+/// While many groups are running, the scheduler starts a new group with a probability of one in this number
+/// each time when it chooses what to run next.
 const CROWDED: u64 = 64;
 
 /// Returns a random slice length of at most two to the power of `longest`. Lengths of each order of magnitude

@@ -43,7 +43,7 @@ pub enum Form {
     Linear { step: u64, base: u64 },
     /// One of two numbers. A literal has one bit for each index, which says which of the two it is.
     Pick { bits: Packed, numbers: [u64; 2] },
-    /// A field of a literal, plus a base. The literal has one field of bits for each index.
+    /// The element is `base` plus a bit field of a literal. The literal holds one bit field for each index.
     Bits { bits: Packed, base: u64 },
     /// A load from a table in constant memory.
     Table,
@@ -217,7 +217,7 @@ impl Row {
 }
 
 impl Packed {
-    /// Emits a shift of the literal, after which the wanted number is in the lowest bits.
+    /// Emits code that shifts the literal, so that the table element for `index` is in the lowest bits.
     fn field(&self, index: &mut Index, code: &mut Code<'_>) -> Value {
         let at = if self.clamp { index.clamped(code) } else { index.plain(code) };
         let shift = match self.width {

@@ -13,8 +13,8 @@ pub(super) struct Written {
     pub flags: ModFlags,
     /// Flags that the text turns off.
     denied: ModFlags,
-    /// The modifiers of a single word that the line contains so far, as a bit set. Bit `n` stands for entry
-    /// `n` of `FLAGS`.
+    /// Those modifiers that the line contains so far and that consist of one word (such as `glc`), as a bit
+    /// set. Bit `n` stands for entry `n` of `FLAGS`.
     words: u32,
     /// The modifiers with a value that the line contains so far, as a bit set. Bit `n` stands for entry `n`
     /// of `KEYS`.

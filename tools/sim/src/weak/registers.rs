@@ -35,7 +35,8 @@ pub(super) fn put_registers(wave: &mut Wave, registers: &Registers, lanes: u64) 
     }
 }
 
-/// Returns a copy of saved registers with other contents: every register has the value `bits` in all lanes.
+/// Returns as many registers as `registers` has, of the same kinds. Each register contains `bits` in all
+/// lanes.
 pub(super) fn filled(registers: &Registers, bits: u32) -> Registers {
     let fill = |value: &Value| match value {
         Value::Scalar(_) => Value::Scalar(bits),
