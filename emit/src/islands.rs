@@ -290,7 +290,7 @@ impl Walk<'_> {
 
     /// Ends the copy of an old block. Places islands after the block in two cases: they must be placed now,
     /// or they will be needed soon and control does not go from this block to the next. Between the entries
-    /// of a jump table no islands are placed.
+    /// of a jump table, this function places no islands.
     fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);

@@ -9,7 +9,7 @@ use support::{Tool, have};
 const PROCESSORS: [&str; 8] =
     ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx1010", "gfx1012", "gfx1030"];
 
-/// What a kernel uses: the highest VGPR and SGPR, dwords of LDS, dwords of scratch, work-group ids, and the
+/// The resources of a kernel: the highest VGPR and SGPR, dwords of LDS, dwords of scratch, work-group ids, and the
 /// modes (IEEE, denormals of f32).
 struct Used {
     vgpr: u32,

@@ -280,17 +280,21 @@ impl Lower<'_> {
 
     fn packet_dword(&mut self, dst: Operand, offset: i32) {
         let packet = self.abi_input(AbiInput::DispatchPtr);
-        let field = self.target.addressing.scalar_field(offset.into()).unwrap_or(0);
-        self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(field)]);
+        self.load_field(dst, packet, offset.into());
     }
 
     /// Loads the word of dimension `d` of a size in front of the explicit arguments. The words of the size
     /// begin at `offset` in the kernarg segment.
     fn size_word(&mut self, dst: Operand, offset: u32, d: u8) {
         let words = self.abi_input(AbiInput::KernargPtr);
-        let offset = i64::from(offset) + 4 * i64::from(d);
-        let field = self.target.addressing.scalar_field(offset).unwrap_or(0);
-        self.emit_raw(Role::ScalarLoadB32, &[dst, words, Operand::Imm(field)]);
+        self.load_field(dst, words, i64::from(offset) + 4 * i64::from(d));
+    }
+
+    /// Loads the dword at a fixed offset in bytes of a structure of the runtime. The structures are so small
+    /// that every processor can encode the offset.
+    pub fn load_field(&mut self, dst: Operand, structure: Operand, offset: i64) {
+        let field = self.target.addressing.scalar_field(offset).expect("a small offset has an encoding");
+        self.emit_raw(Role::ScalarLoadB32, &[dst, structure, Operand::Imm(field)]);
     }
 
     /// Loads the size of the work-group in dimension `d`. In the dispatch packet, this is a 16-bit field.

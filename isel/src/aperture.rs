@@ -126,8 +126,7 @@ impl Lower<'_> {
         for window in [&SHARED, &PRIVATE] {
             let Some(high) = self.apertures[window.number] else { continue };
             let queue = self.abi_input(AbiInput::QueuePtr);
-            let field = self.target.addressing.scalar_field(window.in_queue).unwrap_or(0);
-            self.emit_raw(Role::ScalarLoadB32, &[high, queue, Operand::Imm(field)]);
+            self.load_field(high, queue, window.in_queue);
         }
     }
 

@@ -257,8 +257,8 @@ struct EntryStates {
 impl EntryStates {
     /// Resets all entry states. The new states are optimistic: every place (register or spill slot) holds its
     /// value, and the value has arrived. There is one restriction. Scalar places hold their values only at
-    /// blocks to which an edge for the program counter leads (`linear`), and vector places only at blocks to
-    /// which an edge for lanes leads (`logical`).
+    /// blocks with a predecessor in the linear graph, and vector places only at blocks with a predecessor in
+    /// the logical graph.
     fn reset(&mut self, func: &MachFunc, known: &Known) {
         self.words = known.kinds[0].len();
         self.bits.clear();

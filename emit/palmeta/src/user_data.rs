@@ -23,7 +23,7 @@ const FIRST_RUNTIME_VALUE: u32 = 0x1000_0000;
 /// Value of a user-data register that is not mapped.
 const NOT_MAPPED: u32 = 0xffff_ffff;
 
-/// What a user SGPR holds.
+/// The values that the driver can put into a user SGPR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mapping {

@@ -5,7 +5,7 @@ use objwriter::Value;
 use std::collections::HashSet;
 use std::fmt;
 
-/// What is wrong with an entry.
+/// The kinds of errors in an entry of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Problem {
@@ -29,7 +29,7 @@ pub enum Problem {
 pub struct Finding {
     /// The keys from the root to the entry, such as `amdpal.pipelines[0].hardware_stages.cs.vgpr_count`.
     pub path: String,
-    /// What is wrong.
+    /// The kind of the error.
     pub problem: Problem,
     /// The rule, in words that follow the path.
     pub rule: String,

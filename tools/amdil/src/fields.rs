@@ -10,7 +10,7 @@ pub(crate) struct Failure {
     pub at: usize,
     /// The broken rule.
     pub rule: Rule,
-    /// What is wrong.
+    /// The error, as a sentence for the user.
     pub message: String,
     /// What may have been meant.
     pub hint: Option<String>,

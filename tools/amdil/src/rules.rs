@@ -143,7 +143,7 @@ pub struct Error {
     pub column: usize,
     /// The broken rule.
     pub rule: Rule,
-    /// What is wrong.
+    /// The error, as a sentence for the user.
     pub message: String,
     /// What may have been meant.
     pub hint: Option<String>,
@@ -169,7 +169,7 @@ pub struct Problem {
     pub line: usize,
     /// The broken rule.
     pub rule: Rule,
-    /// What is wrong.
+    /// The error, as a sentence for the user.
     pub message: String,
 }
 

@@ -24,7 +24,7 @@ pub struct Case {
 pub struct FileError {
     /// Line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error, as a sentence for the user.
     pub message: String,
 }
 

@@ -55,8 +55,8 @@ pub(super) struct Effect {
     /// The wait counter that counts the instruction, if it writes a register asynchronously. `None` if its
     /// result is available at once.
     pub(super) counter: Option<Counter>,
-    /// The cells (hardware registers and spill slots) that the instruction writes, as the start and the end
-    /// of a range in `Effects::cells`.
+    /// The cells (hardware registers and spill slots) that the instruction writes. They are the elements of
+    /// `Effects::cells` from the first index to before the second.
     cells: [u32; 2],
 }
 

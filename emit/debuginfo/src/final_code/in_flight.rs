@@ -42,7 +42,7 @@ pub(super) struct InFlightAtHeads {
     /// these are two states, one for each assumption about its beginning.
     now: Vec<u64>,
     /// Outstanding operations that the current block has issued. In this list, `Flight::place` is the number
-    /// of a cell and not that of a place.
+    /// of a cell, not of a place.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
@@ -98,8 +98,8 @@ impl InFlightAtHeads {
         }
     }
 
-    /// Computes for each block which cells (registers and spill slots) are in flight at its end, depending on
-    /// which are in flight at its beginning (see `ends`).
+    /// Computes for each block which cells (registers and spill slots) are in flight at the end of the block.
+    /// The result depends on which cells are in flight at the beginning of the block (see `ends`).
     fn summarise(&mut self, func: &MachFunc, effects: &Effects) {
         self.ends.clear();
         for block in func.blocks.keys() {

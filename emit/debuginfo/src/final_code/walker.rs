@@ -18,8 +18,8 @@ pub(super) struct Places {
     /// for its spill slot. The number is `u32::MAX` if the register is never spilled.
     pub(super) slots: Vec<u32>,
     /// `cells` is the number of cells: all hardware registers, then the spill slots. `points` gives the cell
-    /// of a spill slot. Its key is the point (`Effect::point`) that all instructions which spill to the slot
-    /// have in common.
+    /// of a spill slot. All instructions that spill to the slot have the same point (`Effect::point`), which
+    /// is the key.
     pub(super) cells: usize,
     pub(super) points: FxHashMap<u32, u32>,
 }
