@@ -1,6 +1,8 @@
 //! Code for Mesa (`mesa3d`) and for no operating system: what the compiler writes, judged by LLVM 19's
 //! assembler and compiler, and what the emulator computes with it.
 
+mod clang;
+
 use crate::common::{KERNELS, have, source};
 use isa::Os;
 use kernc::{CodeObject, Compiler, OptLevel, Options, Subtarget};

@@ -21,7 +21,7 @@ pub struct AsArgs {
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a relocatable object instead of a loadable one.
-    #[arg(long)]
+    #[arg(short = 'c', long)]
     obj: bool,
     /// Code object version (default: the one in the directives and metadata, else 4).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]

@@ -23,6 +23,7 @@ mod groups;
 mod lines;
 mod marks;
 mod notes;
+mod of_compilers;
 mod section;
 mod waves;
 
@@ -156,9 +157,12 @@ impl<'data> Listing<'_, 'data> {
                 )?;
             }
         }
+        let mut significant = String::new();
+        self.significant_addresses(&mut significant)?;
         self.names.put_section_labels(&begins, out);
         self.outside_symbols(out)?;
         self.notes(out)?;
+        out.push_str(&significant);
         self.epilogue(&left_out, out)
     }
 
@@ -187,8 +191,11 @@ impl<'data> Listing<'_, 'data> {
         let is_linkers = matches!(section.name, ".relro_padding" | ".got" | ".got.plt" | ".plt")
             && !self.object.header.is_relocatable();
         // Drivers of other systems than HSA's read sections that no loader puts into memory.
-        let is_drivers = section.name.starts_with(".AMDGPU.") || section.name == ".note.GNU-stack";
-        let is_read = section.is_loaded() || is_drivers && self.identity.version.is_none();
+        let is_drivers = section.name.starts_with(".AMDGPU.") && self.identity.version.is_none();
+        // A linker makes these sections of a linked file again.
+        let is_compilers =
+            matches!(section.name, ".comment" | ".note.GNU-stack") && self.object.header.is_relocatable();
+        let is_read = section.is_loaded() || is_drivers || is_compilers;
         is_read && is_contents && !is_linkers && !section.name.is_empty()
     }
 

@@ -32,6 +32,9 @@ impl Listing<'_, '_> {
         out: &mut String,
     ) -> fmt::Result {
         out.push('\n');
+        if let Some(texts) = self.identifications(section) {
+            return texts.iter().try_for_each(|text| writeln!(out, "\t.ident \"{text}\""));
+        }
         let in_group = self.group_name(index).is_some();
         match section.name {
             ".text" if !in_group => out.push_str("\t.text\n"),

@@ -175,6 +175,10 @@ table:
 	.long 0x3f800000, 0x40000000, 0x40400000, 0x40800000, 0x40a00000, 0x40c00000, 0x40e00000, 0x41000000
 	.size table, .-table
 
+	.ident "Debian clang version 14.0.6"
+
+	.section ".note.GNU-stack","",@progbits
+
 	.globl ext
 	.hidden ext
 
@@ -242,3 +246,5 @@ amdhsa.version:
   - 0
 ...
 	.end_amdgpu_metadata
+
+	.addrsig

@@ -183,6 +183,10 @@ __oclc_ABI_version:
 	.long 0x000001f4
 	.size __oclc_ABI_version, .-__oclc_ABI_version
 
+	.ident "Debian clang version 19.1.7 (3~deb12u1)"
+
+	.section ".note.GNU-stack","",@progbits
+
 	.globl ext
 	.hidden ext
 	.globl a.buf
@@ -254,5 +258,7 @@ amdhsa.version:
   - 2
 ...
 	.end_amdgpu_metadata
+
+	.addrsig
 
 	; not shown: .debug_loclists (44 bytes) .debug_abbrev (195 bytes) .debug_info (215 bytes) .debug_str_offsets (68 bytes) .debug_str (107 bytes) .debug_addr (56 bytes) .debug_frame (88 bytes) .debug_line (184 bytes) .debug_line_str (13 bytes)

@@ -102,6 +102,10 @@ saxpy:
 	s_endpgm                                                   // 000000000178: BF810000
 	.size saxpy, .-saxpy
 
+	.ident "Debian clang version 14.0.6"
+
+	.section ".note.GNU-stack","",@progbits
+
 	.amd_amdgpu_isa "amdgcn-amd-amdhsa--gfx907"
 
 	.amd_amdgpu_hsa_metadata
@@ -152,3 +156,5 @@ Kernels:
       IsXNACKEnabled:  true
 ...
 	.end_amd_amdgpu_hsa_metadata
+
+	.addrsig

@@ -80,6 +80,10 @@ __oclc_ABI_version:
 	.long 0x00000258
 	.size __oclc_ABI_version, .-__oclc_ABI_version
 
+	.ident "Debian clang version 19.1.7 (3~deb12u1)"
+
+	.section ".note.GNU-stack","",@progbits
+
 	.amdgpu_metadata
 ---
 amdhsa.kernels:
@@ -133,3 +137,5 @@ amdhsa.version:
   - 2
 ...
 	.end_amdgpu_metadata
+
+	.addrsig
