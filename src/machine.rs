@@ -4,7 +4,7 @@
 use crate::calls::Calls;
 use crate::error::Error;
 use crate::pipeline::{Job, Observer, Scratch};
-use isa::{FlatScratch, Subtarget};
+use isa::Subtarget;
 use isel::verify::State;
 use mir::MachFunc;
 
@@ -154,12 +154,6 @@ fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
     };
     regalloc::run(mach, target, &options, &mut scratch.regalloc)
         .map_err(|error| allocation_failed(&error, target, func, job))?;
-    let is_private = mach.scratch_size > 0 || mach.has_stack() || !mach.calls.is_empty();
-    if is_private && target.addressing.flat_scratch == FlatScratch::Architected {
-        let what =
-            "private memory at an address that the hardware sets (architected flat scratch), and a call,";
-        return Err(Error::Unsupported { what: what.to_owned(), target: target.to_string(), place: None });
-    }
     Ok(())
 }
 

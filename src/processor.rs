@@ -13,14 +13,9 @@ pub(crate) struct Facts<'a>(pub &'a Subtarget);
 /// read, so that no pass fails for lack of a fact.
 ///
 /// # Errors
-/// The description lacks a fact, which the error names, or the processor needs something that no pass does.
+/// The description lacks a fact, which the error names.
 pub(crate) fn check_facts(target: &Subtarget) -> Result<(), Error> {
-    target.needs(&FACTS).map_err(|open| open_fact(&open, target))?;
-    if target.has(Feature::SYSTEM_STORES) {
-        let what = "code whose stores all have the scope of the system".to_owned();
-        return Err(Error::Unsupported { what, target: target.to_string(), place: None });
-    }
-    Ok(())
+    target.needs(&FACTS).map_err(|open| open_fact(&open, target))
 }
 
 /// The facts that the compiler reads.

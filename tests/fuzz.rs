@@ -50,9 +50,14 @@ fn calls_of_functions() {
 /// So does the code, with garbage in what calls may change, without a report of strict mode.
 #[test]
 fn code_of_calls() {
-    for (target, seed) in
-        [("gfx600", 100), ("gfx803", 200), ("gfx906", 300), ("gfx90a", 400), ("gfx1030", 500)]
-    {
+    for (target, seed) in [
+        ("gfx600", 100),
+        ("gfx803", 200),
+        ("gfx906", 300),
+        ("gfx90a", 400),
+        ("gfx942", 450),
+        ("gfx1030", 500),
+    ] {
         run_calls(target, &[OptLevel::O0, OptLevel::O2], seed..seed + 20, true);
     }
 }

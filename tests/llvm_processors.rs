@@ -43,9 +43,7 @@ fn cells(versions: std::ops::RangeInclusive<u8>) -> Vec<Cell> {
         let unsaid = (version >= 4).then(Modes::default);
         combinations(target).into_iter().chain(unsaid).map(move |modes| Cell { target, modes, version })
     };
-    // Only a part of the language is compiled for the processors with scope bits.
-    let compiled = || PROCESSORS.iter().filter(|target| !target.has(isa::Feature::SCOPES));
-    versions.flat_map(|version| compiled().flat_map(move |target| of(version, target))).collect()
+    versions.flat_map(|version| PROCESSORS.iter().flat_map(move |target| of(version, target))).collect()
 }
 
 /// Whether the assembler makes our bytes of our text, of one of the kernels; nothing if it knows no such

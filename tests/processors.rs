@@ -16,49 +16,12 @@ fn cells() -> Vec<Subtarget> {
             move |modes: kernc::Modes| modes.on(target, CodeObjectVersion::default()).expect("it has them");
         combinations(target).into_iter().map(on)
     };
-    PROCESSORS.iter().filter(|target| !is_partly_compiled_for(target)).flat_map(of).collect()
-}
-
-/// Whether only a part of the language is compiled for the processor: `docs/processors.md` says what is
-/// missing.
-fn is_partly_compiled_for(target: &Target) -> bool {
-    target.has(Feature::SCOPES)
-}
-
-/// Kernels that need neither private memory nor calls are compiled for gfx942; the others are refused.
-/// Unoptimised code keeps variables in private memory, so only optimised code is compiled. What is compiled
-/// has no finding and gives the right results, in strict mode too.
-#[test]
-fn a_part_is_compiled_for_gfx942() {
-    let target = Subtarget::by_name("gfx942").expect("a processor");
-    let options = Options { verify: true, ..Options::default() };
-    let compiled =
-        KERNELS.iter().filter(|kernel| match Compiler::new(target).compile(&source(kernel), &options) {
-            Ok(object) => {
-                let object = object.bytes();
-                let trouble = findings(object)
-                    .or_else(|| run(kernel, object, Mode::Strict { keep_going: false }).err());
-                assert_eq!(trouble, None, "{kernel}");
-                true
-            }
-            Err(error) => {
-                assert_eq!(error.code(), "E0111", "{kernel}: {}", error.render(false));
-                false
-            }
-        });
-    let compiled: Vec<_> = compiled.collect();
-    println!("{compiled:?}");
-    assert!(compiled.contains(&&"saxpy") && compiled.contains(&&"msgpass"));
-    for other in ["gfx940", "gfx941"] {
-        let target = Subtarget::by_name(other).expect("a processor");
-        let error = Compiler::new(target).compile("kernel empty() {}", &Options::default()).unwrap_err();
-        assert_eq!(error.code(), "E0111", "{other}");
-    }
+    PROCESSORS.iter().flat_map(of).collect()
 }
 
 /// One processor for each kind of code that differs much.
 fn kinds() -> impl Iterator<Item = Subtarget> {
-    let names = ["gfx600", "gfx700", "gfx802", "gfx803", "gfx902", "gfx90a", "gfx1010", "gfx1030"];
+    let names = ["gfx600", "gfx700", "gfx802", "gfx803", "gfx902", "gfx90a", "gfx942", "gfx1010", "gfx1030"];
     cells().into_iter().filter(move |cell| names.contains(&cell.name))
 }
 
@@ -125,7 +88,7 @@ fn every_processor_in_every_mode() {
     let mut fresh = |cell: &Subtarget| {
         let code: Vec<Vec<u8>> =
             KERNELS.iter().map(|kernel| text(&compile(kernel, *cell, OptLevel::O2))).collect();
-        seen.insert((code, cell.version.0, cell.wave_size, cell.name == "gfx90a"))
+        seen.insert((code, cell.arch.id as u8, cell.wave_size))
     };
     let all = cells();
     let (count, cells): (usize, Vec<Subtarget>) = (all.len(), all.into_iter().filter(&mut fresh).collect());
@@ -212,7 +175,7 @@ fn the_whole_table() {
         let wanted: Vec<_> = programs.flat_map(|&name| LEVELS.map(|level| (name, level))).collect();
         let objects: Vec<Vec<u8>> =
             wanted.par_iter().map(|&(name, level)| compile(name, cell, level)).collect();
-        let kind = (cell.version.0, cell.wave_size, cell.name == "gfx90a", cell.cumode, cell.tgsplit);
+        let kind = (cell.arch.id as u8, cell.wave_size, cell.cumode, cell.tgsplit);
         let fresh: Vec<_> = wanted
             .iter()
             .zip(&objects)

@@ -72,7 +72,9 @@ fn more_values_than_registers() {
     }
     source.push_str("out[g] = a;\n}\n");
     // Accumulation registers take what is too much, all of it.
-    for (processor, mode) in [("gfx906", Mode::Fast), ("gfx908", STRICT), ("gfx90a", STRICT)] {
+    for (processor, mode) in
+        [("gfx906", Mode::Fast), ("gfx908", STRICT), ("gfx90a", STRICT), ("gfx942", Mode::Fast)]
+    {
         let target = Target::by_name(processor).unwrap();
         let levels = LEVELS.to_vec();
         let config =
@@ -100,7 +102,7 @@ fn more_values_than_an_offset_reaches() {
     }
     source.push_str("out[g] = a;\n}\n");
     // Behind 256 of them in accumulation registers, where there are such.
-    for processor in ["gfx906", "gfx908", "gfx90a"] {
+    for processor in ["gfx906", "gfx908", "gfx90a", "gfx942"] {
         let target = Target::by_name(processor).unwrap();
         let levels = vec![OptLevel::O0, OptLevel::O2];
         let config = Config {

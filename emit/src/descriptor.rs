@@ -40,7 +40,7 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 }
 
 /// Returns the descriptor fields that depend on the kernel, each with its value.
-fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
+fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 20] {
     let (func, state) = (kernel.func, &kernel.state);
     // This field is reserved in V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
@@ -59,6 +59,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
         flag(&fields::DISPATCH_ID, abi.dispatch_id),
         flag(&fields::FLAT_SCRATCH_INIT, abi.flat_scratch_init),
         flag(&fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
+        flag(&fields::PRIVATE_SEGMENT, func.scratch_size > 0 || func.dynamic_stack),
         flag(&fields::WORKGROUP_ID_X, abi.workgroup_id[0]),
         flag(&fields::WORKGROUP_ID_Y, abi.workgroup_id[1]),
         flag(&fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),

@@ -24,11 +24,11 @@
 //! value.
 
 use isa::table::Role;
-use isa::{MBlock, MachInst, Operand, Reg, RegRange, RegSet, Subtarget, Target, op};
+use isa::{MBlock, MachInst, Operand, PrivateAccess, Reg, RegRange, RegSet, Subtarget, Target, op};
 use mir::flow::Heads;
 use mir::{FuncRole, MachFunc, Note};
 use objwriter::elf;
-use objwriter::frames::{Dword, FrameTable, Kind, Rule};
+use objwriter::frames::{Dword, FrameTable, Kind, Rule, Wave};
 use smallvec::SmallVec;
 
 /// Number of hardware register codes that are tracked. They are the codes of scalar registers, VGPRs and
@@ -64,14 +64,14 @@ pub(crate) struct Span {
 /// Adds the call frame information of a function to the table.
 #[inline(never)]
 pub(crate) fn describe(func: &MachFunc, target: &Subtarget, span: Span, table: &mut FrameTable) {
-    let lanes = target.wave_size;
+    let wave = Wave { lanes: target.wave_size, scale: target.stack_scale() };
     if func.role == FuncRole::Kernel {
-        table.begin(span.text, span.bytes, Kind::Kernel, lanes);
+        table.begin(span.text, span.bytes, Kind::Kernel, wave);
         return table.end();
     }
     let mut walk = Walk::new(func, target);
     let heads = walk.heads(func);
-    table.begin(span.text, span.bytes, Kind::Function, lanes);
+    table.begin(span.text, span.bytes, Kind::Function, wave);
     let mut told = WrittenRules { rules: [Rule::Same; CODES as usize], back: None, moved: 0 };
     told.back = Some([0, 1].map(|n| Dword::Register(RETURN.first.offset(n))));
     let mut at = span.bytes.0;
@@ -201,8 +201,8 @@ struct State {
     holds: [Value; CODES as usize],
     lanes: SmallVec<[(Reg, u8, Value); 8]>,
     frame: SmallVec<[Slot; 16]>,
-    /// Registers with a known distance from the stack pointer on entry. The distance is in bytes of the wave,
-    /// that is, of all lanes together.
+    /// Registers with a known distance from the stack pointer on entry. The distance is in the units of the
+    /// stack pointer.
     stack: SmallVec<[(Reg, i64); 2]>,
 }
 
@@ -248,8 +248,8 @@ impl State {
         self.holds.get(usize::from(reg.0)).copied().unwrap_or(OTHER)
     }
 
-    /// Returns the distance of the address in a register from the stack pointer on entry, in bytes of the
-    /// wave (all lanes together), if it is known.
+    /// Returns the distance of the address in a register from the stack pointer on entry, in the units of the
+    /// stack pointer, if it is known.
     fn stack_offset(&self, reg: Reg) -> Option<i64> {
         self.stack.iter().find(|entry| entry.0 == reg).map(|entry| entry.1)
     }
@@ -371,13 +371,13 @@ impl<'a> Walk<'a> {
             (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, [Operand::Reg(to), from, lane, ..]) => {
                 return self.write_lane(to.first, from, lane.const_u32());
             }
-            (op::BUFFER_STORE_DWORD, [Operand::Reg(data), Operand::None, _, Operand::Reg(base), ..]) => {
+            (op::BUFFER_STORE_DWORD | op::SCRATCH_STORE_DWORD, _) => {
                 // Only stores with a note of the allocator write the allocator's spill slots, so a value in
                 // such a slot stays there. Slots of the program may also be overwritten by stores whose
                 // address is not a constant offset.
                 let note = inst.note.index().and_then(|note| self.notes.get(note));
                 let stays = matches!(note, Some(Note::Alloc(_)));
-                self.store((data.first, base.first), inst.mods.offset, stays);
+                self.store(inst, stays);
             }
             _ => {}
         }
@@ -415,11 +415,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Applies a store of the register `data` to the address in register `base` plus `offset`. `stays` says
-    /// that no other store can overwrite this dword of the frame.
-    fn store(&mut self, (data, base): (Reg, Reg), offset: i32, stays: bool) {
-        let Some(moved) = self.state.stack_offset(base) else { return };
-        let at = moved / i64::from(self.target.wave_size) + i64::from(offset);
+    /// Applies a store of a register to private memory. `stays` says that no other store can overwrite this
+    /// dword of the frame.
+    fn store(&mut self, inst: &MachInst, stays: bool) {
+        let Some((_, access)) = PrivateAccess::of_dword(inst) else { return };
+        let (Operand::Reg(data), Operand::None, Operand::Reg(base)) =
+            (access.data, access.vaddr, access.base)
+        else {
+            return;
+        };
+        let data = data.first;
+        let Some(moved) = self.state.stack_offset(base.first) else { return };
+        let at = moved / i64::from(self.target.stack_scale()) + i64::from(inst.mods.offset);
         let Ok(at) = u32::try_from(at) else { return };
         let (value, exec) = (self.state.value_in(data), self.state.value_in(Reg::EXEC));
         let lost = self.state.frame.iter().filter(|slot| slot.at == at).map(|slot| slot.value);

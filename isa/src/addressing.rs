@@ -12,6 +12,7 @@
 //!   Descriptor"; ROCm's code object ABI (seed 002), line 49 (NC is 1); and the value that LLVM uses for APUs
 //!   on GFX8 (CC is 2). GFX6 has neither field.
 
+use crate::scratch::ScratchAccess;
 use crate::target::{Fact, Feature, Target};
 
 /// Range of byte offsets that the immediate offset of an instruction can express. Both ends are included.
@@ -64,11 +65,11 @@ impl Offsets {
 /// Addressing modes and related properties of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// Range of the offsets of `global_*` instructions. `None` if the processor has no such instructions.
+    /// Range of the offsets of `global_*` and `scratch_*` instructions. `None` if the processor has no such instructions.
     pub global: Option<Offsets>,
     /// Range of the offsets of `flat_*` instructions. `None` if the processor has no such instructions.
     pub flat: Option<Offsets>,
-    /// Range of the offsets of `buffer_*` instructions, including accesses to scratch.
+    /// Range of the offsets of `buffer_*` instructions,.
     pub buffer: Offsets,
     /// Fourth dword of a buffer descriptor for device memory, which contains the element format. Under the
     /// operating system HSA, it also says how memory is cached and whether addresses are translated.
@@ -95,6 +96,8 @@ pub struct Addressing {
     /// Whether LDS instructions compare their address with a limit in M0. If they do, code must set M0 before
     /// its first LDS access.
     pub lds_needs_m0: bool,
+    /// The instructions with which code accesses private memory.
+    pub scratch: ScratchAccess,
     /// Whether the hardware checks the range of a scratch address before it adds the offset. If it does, the
     /// address without the offset must not be negative.
     pub scratch_checks_base: bool,
@@ -168,6 +171,15 @@ impl Addressing {
     /// Converts the value of a scalar load's offset field to an offset in bytes.
     pub const fn scalar_bytes(&self, field: i32) -> i64 {
         field as i64 * self.scalar.unit as i64
+    }
+
+    /// Returns the offsets that the instructions for private memory can encode.
+    pub const fn scratch_offsets(&self) -> Offsets {
+        match (self.scratch, self.global) {
+            (ScratchAccess::Buffer, _) => self.buffer,
+            (ScratchAccess::Scratch, Some(offsets)) => offsets,
+            (ScratchAccess::Scratch, None) => Offsets::NONE,
+        }
     }
 
     /// Returns the addressing properties of a processor; open if its family leaves them open.

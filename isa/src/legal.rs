@@ -63,7 +63,7 @@ pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
         Family::Ds => Some(addressing.lds),
         Family::Mubuf => Some(addressing.buffer),
         Family::Flat => addressing.flat,
-        Family::Global => addressing.global,
+        Family::Global | Family::Scratch => addressing.global,
         _ => None,
     }
 }

@@ -21,6 +21,7 @@ pub mod reg;
 mod regset;
 
 pub mod replay;
+pub mod scratch;
 pub mod shrink;
 mod slots;
 pub mod special;
@@ -48,6 +49,7 @@ pub use operand::{MBlock, Operand, RegRange, Scattered, Tuple, inline_half};
 pub use print::write_inst;
 pub use reg::{Reg, RegClass, VReg};
 pub use regset::RegSet;
+pub use scratch::{PrivateAccess, ScratchAccess};
 pub use shrink::{choose_form, swapped};
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use system::{KernelHeader, LaunchSizes, ScratchSetUp, System};

@@ -138,8 +138,7 @@ impl Lower<'_> {
             return self.finish_implicit();
         }
         if self.out.scratch_size > 0 {
-            self.abi_input(AbiInput::PrivateSegmentBuffer);
-            self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+            self.request_scratch();
         }
         let makes_buffer = self.target.system().scratch == ScratchSetUp::Symbols;
         let mut abi = Abi { workitem_ids: self.inputs.packed.unwrap_or(0), makes_buffer, ..Abi::default() };
@@ -172,6 +171,15 @@ impl Lower<'_> {
             for (n, reg) in regs.into_iter().enumerate() {
                 self.out.inputs.push((reg, slot.reg.offset(n as u16)));
             }
+        }
+    }
+
+    /// Requests the inputs with which a kernel accesses its private memory. There are none if the hardware
+    /// itself knows where the memory is.
+    pub fn request_scratch(&mut self) {
+        if self.target.addressing.scratch.has_descriptor() {
+            self.abi_input(AbiInput::PrivateSegmentBuffer);
+            self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         }
     }
 

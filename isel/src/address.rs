@@ -280,12 +280,13 @@ impl Lower<'_> {
 
     fn scratch_parts(&mut self, base: Option<Value>, sum: i64) -> (Option<Operand>, i32) {
         let addressing = self.target.addressing;
-        let fits = addressing.buffer.contains(sum)
-            && (!addressing.scratch_checks_base || self.never_negative(base, sum));
+        let offsets = addressing.scratch_offsets();
+        let fits =
+            offsets.contains(sum) && (!addressing.scratch_checks_base || self.never_negative(base, sum));
         match base {
             None if fits => (None, sum as i32),
             None => {
-                let (low, rest) = addressing.buffer.split(sum);
+                let (low, rest) = offsets.split(sum);
                 (Some(self.vgpr_const(rest as u32)), low as i32)
             }
             Some(base) if fits => (Some(self.vgpr(base)), sum as i32),

@@ -51,8 +51,7 @@ impl Lower<'_> {
                 // set it; when a function is called, FLAT_SCRATCH already has the value that the kernel has
                 // set.
                 if !self.has_frame() {
-                    self.abi_input(AbiInput::FlatScratchInit);
-                    self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+                    self.request_flat_scratch();
                 }
                 &PRIVATE
             }
@@ -127,6 +126,15 @@ impl Lower<'_> {
             let Some(high) = self.apertures[window.number] else { continue };
             let queue = self.abi_input(AbiInput::QueuePtr);
             self.load_field(high, queue, window.in_queue);
+        }
+    }
+
+    /// Requests the inputs from which a kernel computes FLAT_SCRATCH. There are none if the hardware sets
+    /// FLAT_SCRATCH.
+    pub fn request_flat_scratch(&mut self) {
+        if self.target.addressing.flat_scratch != FlatScratch::Architected {
+            self.abi_input(AbiInput::FlatScratchInit);
+            self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         }
     }
 

@@ -17,9 +17,11 @@ use crate::mask::MaskOp;
 use crate::needs::{FIRST_SCALAR, INPUTS, ImplicitNeeds};
 use crate::roles::Role;
 use crate::tail::{Tail, tail};
-use callconv::{Convention, Implicit, Place, SCRATCH_BUFFER, column, preserved};
+use callconv::{Convention, Implicit, Place, column, preserved, scratch_descriptor};
 use ir::{Function, Inst, Value};
-use isa::{AbiInput, MachInst, ModFlags, Operand, Reg, RegClass, RegRange, RegSet, Subtarget, VReg, op};
+use isa::{
+    AbiInput, MachInst, MemId, Operand, PrivateAccess, Reg, RegClass, RegRange, RegSet, Subtarget, VReg, op,
+};
 use mir::{CallSite, Callee as Target, FuncRole, MemRef, SPACE_PRIVATE, TAIL_TARGET};
 use smallvec::{SmallVec, smallvec};
 
@@ -55,7 +57,7 @@ impl Callee {
                 clobbers.remove(RegRange { first: Reg(base + from), len: (to - from + 1) as u8 });
             }
         }
-        clobbers.remove(RegRange { first: Reg(*SCRATCH_BUFFER.start()), len: SCRATCH_BUFFER.len() as u8 });
+        scratch_descriptor(target).into_iter().for_each(|range| clobbers.remove(range));
         clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
         // A call instruction itself overwrites these registers with the return address.
         clobbers.insert(return_address());
@@ -102,11 +104,11 @@ fn stack_offset(dword: usize, registers: usize) -> i32 {
 }
 
 impl Lower<'_> {
-    /// Returns the operands that accesses to private memory need: the descriptor of scratch memory, and the
-    /// scalar offset that the hardware adds to each address.
+    /// Returns the operands that accesses to private memory need: the descriptor of scratch memory, if there
+    /// is one, and the scalar offset that the hardware adds to each address.
     pub fn scratch(&mut self) -> [Operand; 2] {
-        if self.has_stack {
-            return [scratch_buffer(), Operand::int(0)];
+        if self.has_stack || !self.target.addressing.scratch.has_descriptor() {
+            return [self.stack_descriptor(), Operand::int(0)];
         }
         [AbiInput::PrivateSegmentBuffer, AbiInput::PrivateSegmentWaveOffset]
             .map(|input| self.abi_input(input))
@@ -129,9 +131,13 @@ impl Lower<'_> {
         if self.home(result) != Home::Sgpr {
             return;
         }
-        let (dst, base) = (self.sgpr_of(result), self.stemp(1));
-        let lanes = Operand::int(self.target.wave_size.trailing_zeros() as i32);
-        self.emit(Role::SShrB32, &[base, self.stack_pointer(), lanes]);
+        let (dst, mut base) = (self.sgpr_of(result), self.stack_pointer());
+        let scale = self.target.stack_scale();
+        if scale > 1 {
+            let shift = Operand::int(scale.trailing_zeros() as i32);
+            let pointer = std::mem::replace(&mut base, self.stemp(1));
+            self.emit(Role::SShrB32, &[base, pointer, shift]);
+        }
         let offset = self.s.slots[slot.as_u32() as usize];
         self.emit(Role::SAddU32, &[dst, base, Operand::int(offset as i32)]);
     }
@@ -291,9 +297,7 @@ impl Lower<'_> {
         let mem = self.out.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
         for (n, &dword) in dwords.iter().enumerate().skip(registers) {
             let data = self.out.tuple(&[dword]);
-            let operands = [data, Operand::None, scratch_buffer(), end];
-            let offset = stack_offset(n, registers);
-            self.push_mem(Role::ScratchStoreB32, &operands, offset.into(), ModFlags::empty(), mem);
+            self.stack_access(Role::ScratchStoreB32, (data, end), stack_offset(n, registers), mem);
         }
     }
 
@@ -449,8 +453,20 @@ impl Lower<'_> {
     fn load_parameter(&mut self, reg: VReg, offset: i32) {
         let mem = self.out.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
         let data = self.out.tuple(&[reg]);
-        let operands = [data, Operand::None, scratch_buffer(), self.stack_pointer()];
-        self.push_mem(Role::ScratchLoadB32, &operands, offset.into(), ModFlags::empty(), mem);
+        self.stack_access(Role::ScratchLoadB32, (data, self.stack_pointer()), offset, mem);
+    }
+
+    /// Appends a load or store of the dword on the stack `offset` bytes behind `base`.
+    fn stack_access(&mut self, role: Role, (data, base): (Operand, Operand), offset: i32, mem: MemId) {
+        let descriptor = self.stack_descriptor();
+        let access = PrivateAccess { data, vaddr: Operand::None, descriptor, base };
+        self.push_private(role, &access, offset, mem);
+    }
+
+    /// Returns the registers that hold the descriptor of scratch memory in functions with a stack, or
+    /// `Operand::None` if accesses need no descriptor.
+    fn stack_descriptor(&self) -> Operand {
+        scratch_descriptor(self.target).map_or(Operand::None, Operand::Reg)
     }
 
     /// Sets the stack pointer of a kernel that calls functions to the end of the kernel's frame, where the
@@ -461,8 +477,7 @@ impl Lower<'_> {
         if !self.has_stack || self.has_frame() {
             return;
         }
-        self.abi_input(AbiInput::PrivateSegmentBuffer);
-        self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+        self.request_scratch();
         self.push(MachInst::new(op::STACK_END, &[self.stack_pointer()]));
     }
 
@@ -475,11 +490,6 @@ impl Lower<'_> {
             Target::Pointer(_) => self.pointer.is_none_or(|callee| callee.needs.flat_scratch()),
         })
     }
-}
-
-/// Registers of the descriptor of scratch memory, `s[0:3]`.
-fn scratch_buffer() -> Operand {
-    Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
 }
 
 /// Returns the number of stack bytes per lane that a call needs for `dwords` dwords of arguments, and for the

@@ -34,7 +34,7 @@ use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, UniformCalls};
 use ir::{Block, FuncId, Function, Global, Inst, Module, Op, Type, Value, WaveOp};
-use isa::{AbiInput, MBlock, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
+use isa::{MBlock, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 use mir::track::MachTrack;
 use mir::{FuncRole, MachFunc};
 use std::sync::Arc;
@@ -658,7 +658,7 @@ impl Lower<'_> {
                 self.flush();
             }
             if self.callees_want_flat_scratch() && !self.has_frame() {
-                self.abi_input(AbiInput::FlatScratchInit);
+                self.request_flat_scratch();
             }
             self.init_stack();
             self.init_flat_scratch();

@@ -6,7 +6,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Inst, Mem, MemFlags, MemTy, Order, Scope, Space, Spaces, Value};
 use isa::table::{self, Kind, OpSpec};
-use isa::{MachInst, MemId, ModFlags, Operand, op};
+use isa::{MachInst, MemId, ModFlags, Operand, PrivateAccess, op};
 use mir::{MemRef, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
 use smallvec::SmallVec;
 
@@ -204,7 +204,7 @@ impl Lower<'_> {
         let Some(row) = ROWS.iter().find(|row| row.ty == ty && row.dwords == len) else { return };
         let role = if access.store { row.store[column] } else { row.load[column] };
         if column == PRIVATE {
-            return self.buffer_access(role, data, access.pointer, offset, id);
+            return self.private_access(role, data, access.pointer, offset, id);
         }
         let inst = self.device_instruction(role, access.pointer, offset);
         let at = self.device_address(&inst, access.pointer, offset);
@@ -259,12 +259,20 @@ impl Lower<'_> {
         }
     }
 
-    fn buffer_access(&mut self, role: Role, data: Operand, pointer: Value, offset: i32, id: MemId) {
+    fn private_access(&mut self, role: Role, data: Operand, pointer: Value, offset: i32, id: MemId) {
         let (vaddr, base, field) = self.scratch_address(pointer, offset);
-        let flags = if vaddr.is_some() { ModFlags::OFFEN } else { ModFlags::empty() };
-        let [rsrc, start] = self.scratch();
-        let operands = [data, vaddr.unwrap_or(Operand::None), rsrc, base.unwrap_or(start)];
-        self.push_mem(role, &operands, field.into(), flags, id);
+        let [descriptor, start] = self.scratch();
+        let vaddr = vaddr.unwrap_or(Operand::None);
+        let access = PrivateAccess { data, vaddr, descriptor, base: base.unwrap_or(start) };
+        self.push_private(role, &access, field, id);
+    }
+
+    /// Appends an access to private memory.
+    pub fn push_private(&mut self, role: Role, access: &PrivateAccess, offset: i32, mem: MemId) {
+        let op = self.instruction(role, &[]).op;
+        let mut inst = MachInst { mem, ..access.instruction(op) };
+        inst.mods.offset = offset;
+        self.push(inst);
     }
 
     /// Lowers a fence.

@@ -94,10 +94,10 @@ fn instructions_of_a_role_take_the_same_operands() {
     }
 }
 
-/// What buffer instructions load, store and operate with is what the others do: the operand that is returned
-/// is the one with the data.
+/// What buffer instructions load, store and operate with is what the others do, for device memory and for
+/// private memory: the operand that is returned is the one with the data.
 #[test]
-fn buffer_instructions_of_device_memory_move_as_much() {
+fn buffer_instructions_move_as_much() {
     let data =
         |op: &Opcode| op.row().ops.iter().filter(|spec| spec.kind == Kind::Vgpr).map(|spec| spec.width).max();
     let buffers = Role::ALL.iter().filter_map(|role| {
@@ -109,7 +109,7 @@ fn buffer_instructions_of_device_memory_move_as_much() {
         assert_eq!(data(first), data(last), "{first:?} {last:?}");
         count += 1;
     }
-    assert_eq!(count, 44, "30 atomic operations, 8 loads and 6 stores");
+    assert_eq!(count, 58, "30 atomic operations, and 8 loads and 6 stores of either memory");
 }
 
 /// No two roles are the same thing under two names, and every expansion is some role's.

@@ -40,6 +40,12 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
             pass.instruction(func, inst, out, &mut stats);
         });
     }
+    let bits = model.store_bits();
+    if !bits.is_empty() {
+        let insts = func.blocks.values_mut().flat_map(|block| &mut block.insts);
+        let stores = insts.filter(|inst| inst.op.row().is_vmem() && kind(inst) == Some(Kind::Store));
+        stores.for_each(|store| store.mods.flags |= bits);
+    }
     stats
 }
 

@@ -4,7 +4,7 @@ use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
 use crate::rules::{self, Rules};
 use crate::sequences::{Around, Kind, Row, Steps, When};
 use isa::table::Flags;
-use isa::{MachInst, MemoryModel, ModFlags, Subtarget, UnknownFact};
+use isa::{Feature, MachInst, MemoryModel, ModFlags, Subtarget, UnknownFact};
 
 /// The memory model of a subtarget: wait counters, the instruction sequences for memory orders, and hazard
 /// rules.
@@ -67,6 +67,14 @@ impl Model {
     /// Returns the facts about caches and counters.
     pub fn facts(&self) -> &'static MemoryModel {
         self.facts
+    }
+
+    /// Returns the cache bits of every store of the processor.
+    pub(crate) fn store_bits(&self) -> ModFlags {
+        match self.subtarget.has(Feature::SYSTEM_STORES) {
+            true => ModFlags::GLC | ModFlags::SCC,
+            false => ModFlags::empty(),
+        }
     }
 
     /// Returns the sequence of waits and cache instructions around an access or fence. `row` is the row of

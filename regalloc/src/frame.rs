@@ -21,9 +21,9 @@
 
 use crate::Options;
 use crate::pack::Numbers;
-use crate::spill::{lane_ops, stack_descriptor};
+use crate::spill::{frame_access, lane_ops};
 use crate::stream::{SGPR, VGPR};
-use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
+use callconv::{Convention, RETURN_ADDRESS, column, preserved, scratch_descriptor};
 use isa::table::Role;
 use isa::{AbiInput, MachInst, MemId, Mods, NoteId, Opcode, Operand, Reg, RegRange, RegSet, Subtarget, op};
 use mir::{
@@ -85,10 +85,8 @@ pub(crate) fn run(
             clobbers.remove(RegRange { first: reg, len: 1 });
         });
         let stack = [column(options.convention).stack.pointer, Reg::EXEC.0, Reg::EXEC.0 + 1];
-        stack
-            .into_iter()
-            .chain(SCRATCH_BUFFER)
-            .for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
+        stack.into_iter().for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
+        scratch_descriptor(target).into_iter().for_each(|range| clobbers.remove(range));
         frame.lanes.iter().for_each(|&first| count(func, RegRange { first, len: 1 }));
         frame.temps().for_each(|range| clobbers.insert(range));
         func.clobbers = clobbers;
@@ -254,7 +252,7 @@ fn lanes_for(
     (0..most).map(Reg::vgpr).find(is_free)
 }
 
-/// Largest offset that a buffer instruction can have on every processor, in bytes.
+/// Largest offset that an access to private memory can have on every processor, in bytes.
 const FIELD_MIN: u32 = 4095;
 
 impl Free {
@@ -269,7 +267,7 @@ impl Free {
         let all = || (0..=255).map(Reg::vgpr);
         let mut vgprs = all().filter(is_free).chain(all().filter(holds_nothing));
         let vgprs = [0; 2].map(|_| vgprs.next().unwrap_or(Reg::vgpr(0)));
-        let first = SCRATCH_BUFFER.end() + 1;
+        let first = scratch_descriptor(target).map_or(0, |range| range.first.0 + u16::from(range.len));
         let pair = |reg: &Reg| reg.0.is_multiple_of(2) && is_free(reg) && is_free(&reg.offset(1));
         let exec = (first..RETURN_ADDRESS).map(Reg).find(pair).unwrap_or(Reg(first));
         let is_other = |reg: &Reg| is_free(reg) && !(exec.0..exec.0 + 2).contains(&reg.0);
@@ -348,10 +346,9 @@ impl Writer<'_> {
         Operand::reg(Reg::sgpr(column(self.options.convention).stack.pointer))
     }
 
-    /// Returns an operand for an amount of scratch memory. The hardware counts the bytes of the whole wave,
-    /// so the bytes per lane are multiplied by the number of lanes.
+    /// Returns an operand for an amount of scratch memory in the units of the stack pointer.
     fn bytes(&self, bytes: u32) -> Operand {
-        Operand::int((bytes * self.target.wave_size) as i32)
+        Operand::int((bytes * self.target.stack_scale()) as i32)
     }
 
     /// Adds the wave's scratch offset to the scratch descriptor at the beginning of a kernel. The hardware
@@ -359,8 +356,8 @@ impl Writer<'_> {
     /// frame need one for the wave's part.
     fn find_stack(&self, func: &MachFunc, body: &mut Vec<MachInst>) {
         let offset = func.abi.find(AbiInput::PrivateSegmentWaveOffset).filter(|_| func.has_stack());
-        let Some(offset) = offset else { return };
-        let [low, high] = [0, 1].map(|n| Operand::reg(Reg::sgpr(SCRATCH_BUFFER.start() + n)));
+        let (Some(offset), Some(descriptor)) = (offset, scratch_descriptor(self.target)) else { return };
+        let [low, high] = [0, 1].map(|n| Operand::reg(descriptor.first.offset(n)));
         body.push(self.inst(op::S_ADD_U32, &[low, low, Operand::reg(offset.reg)]));
         body.push(self.inst(op::S_ADDC_U32, &[high, high, Operand::int(0)]));
     }
@@ -487,13 +484,13 @@ impl Writer<'_> {
 
     fn access(&self, free: &Free, reg: Reg, at: u32, load: bool, mem: MemId, body: &mut Vec<MachInst>) {
         let (mut base, mut offset) = (self.pointer(), at);
-        if i64::from(at) > self.target.addressing.buffer.max {
+        if i64::from(at) > self.target.addressing.scratch_offsets().max {
             base = Operand::reg(free.offset);
             body.push(self.inst(op::S_ADD_U32, &[base, self.pointer(), self.bytes(at)]));
             offset = 0;
         }
-        let op = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
-        let inst = self.inst(op, &[Operand::reg(reg), Operand::None, stack_descriptor(), base]);
-        body.push(MachInst { mods: Mods { offset: offset as i32, ..Mods::default() }, mem, ..inst });
+        let inst = frame_access(self.target, Operand::reg(reg), base, load);
+        let mods = Mods { offset: offset as i32, ..Mods::default() };
+        body.push(MachInst { mods, mem, note: self.note, ..inst });
     }
 }

@@ -13,7 +13,7 @@ mod access;
 mod rewrite;
 
 use self::access::{Base, Scratch};
-pub(crate) use self::access::{lane_ops, stack_descriptor};
+pub(crate) use self::access::{frame_access, lane_ops, stack_descriptor};
 use crate::budget::Budget;
 use crate::flow::Flow;
 use crate::groups::Groups;

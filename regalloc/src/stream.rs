@@ -283,7 +283,7 @@ impl Streams {
             self.plan_edges(func, class)?;
         }
         if func.has_stack() {
-            self.reserve_stack();
+            self.reserve_stack(target);
         }
         for &(vreg, reg) in &func.inputs {
             self.class[class_index(func.vregs[vreg])].inputs.push((vreg.index() as u32, reg));
@@ -303,12 +303,14 @@ impl Streams {
         Ok(())
     }
 
-    /// Reserves the registers of the scratch descriptor and the stack pointer, with which a function accesses
-    /// the stack.
-    fn reserve_stack(&mut self) {
+    /// Reserves the registers of the scratch descriptor, if there is one, and the stack pointer, with which a
+    /// function accesses the stack.
+    fn reserve_stack(&mut self, target: &Subtarget) {
         let stack = callconv::column(self.convention).stack;
-        let numbers = callconv::SCRATCH_BUFFER.chain([stack.pointer]);
-        self.class[SGPR].blocked.extend(numbers.map(Reg::sgpr));
+        let descriptor = callconv::scratch_descriptor(target);
+        let descriptor =
+            descriptor.iter().flat_map(|range| (0..range.len).map(|n| range.first.offset(n.into())));
+        self.class[SGPR].blocked.extend(descriptor.chain([Reg::sgpr(stack.pointer)]));
     }
 
     /// Records a call: its operands must be in specific hardware registers, and it clobbers other hardware

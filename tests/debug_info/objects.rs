@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use support::Tool;
 
-pub const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1030"];
+pub const PROCESSORS: [&str; 7] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx942", "gfx1030"];
 pub const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
 pub const VERSIONS: [DwarfVersion; 2] = [DwarfVersion::V4, DwarfVersion::V5];
 

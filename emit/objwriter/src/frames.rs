@@ -45,8 +45,8 @@ const ADDRESS_SIZE: u8 = 8;
 /// of the current guide.
 pub const AUGMENTATION: &str = "[llvm:v0.0]";
 
-/// The stack pointer register. It counts bytes of the wave, that is, of all lanes together (LLVM's AMDGPU
-/// guide, seed 000, line 4113).
+/// The stack pointer register (LLVM's AMDGPU guide, seed 000, line 4113). It counts bytes of the wave, that is, of
+/// all lanes together, or bytes of one lane ([`Wave::scale`]).
 const STACK_POINTER: Reg = Reg::sgpr(32);
 /// The registers that hold the return address on entry to a function (LLVM's AMDGPU guide, seed 000, line
 /// 4111).
@@ -159,26 +159,45 @@ pub enum Kind {
     Function,
 }
 
+/// Facts about the waves that execute a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wave {
+    /// Number of lanes.
+    pub lanes: u32,
+    /// How much the stack pointer counts for each byte of a lane: the number of lanes, or 1.
+    pub scale: u32,
+}
+
 /// Appends the expression for the address of the frame (`DW_AT_frame_base`). `moved` is the distance by which
-/// the stack pointer has moved since the function began, in bytes of the wave (all lanes together).
-pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, lanes: u32, moved: i64) {
+/// the stack pointer has moved since the function began, in the units of the stack pointer.
+pub fn frame_base(out: &mut Vec<u8>, dialect: Dialect, kind: Kind, wave: Wave, moved: i64) {
     match kind {
         Kind::Kernel => out.push(lit(0)),
         Kind::Function => {
             out.push(DW_OP_BREGX);
-            unsigned(out, column(STACK_POINTER, lanes).unwrap_or_default().into());
+            unsigned(out, column(STACK_POINTER, wave.lanes).unwrap_or_default().into());
             signed(out, -moved);
         }
     }
     match (dialect, kind) {
         (Dialect::Standard, Kind::Kernel) => out.extend_from_slice(&MARK),
         (Dialect::Standard, Kind::Function) => {
-            out.extend_from_slice(&[lit(lanes.trailing_zeros() as u8), DW_OP_SHR]);
+            shift(out, DW_OP_SHR, wave.scale);
             out.extend_from_slice(&MARK);
         }
         (Dialect::Heterogeneous, _) => {
+            if kind == Kind::Function {
+                shift(out, DW_OP_SHL, wave.lanes / wave.scale);
+            }
             out.extend_from_slice(&[lit(PRIVATE_WAVE), DW_OP_LLVM_USER, DW_OP_LLVM_FORM_ASPACE_ADDRESS]);
         }
+    }
+}
+
+/// Appends a shift that multiplies or divides by a power of two.
+fn shift(out: &mut Vec<u8>, operation: u8, factor: u32) {
+    if factor > 1 {
+        out.extend_from_slice(&[lit(factor.trailing_zeros() as u8), operation]);
     }
 }
 
@@ -191,12 +210,12 @@ pub struct FrameTable {
     contents: Contents,
     dialect: Dialect,
     /// The common information entries (CIEs) written so far. Each has the kind of code for which it is, the
-    /// number of lanes of a wave, and its offset in the section.
-    headers: Vec<(Kind, u32, u32)>,
-    /// `entry` has the offset of the frame entry that is being written, and the number of lanes of its wave.
+    /// its waves, and its offset in the section.
+    headers: Vec<(Kind, Wave, u32)>,
+    /// `entry` has the offset of the frame entry that is being written, and its waves.
     /// `at` has two offsets in the code: how far the instructions of the entry have advanced, and from where
     /// the next rules hold.
-    entry: (usize, u32),
+    entry: (usize, Wave),
     at: [u64; 2],
     expression: Vec<u8>,
 }
@@ -211,21 +230,21 @@ impl FrameTable {
             contents,
             dialect,
             headers: Vec::new(),
-            entry: (0, 0),
+            entry: (0, Wave { lanes: 0, scale: 0 }),
             at: [0; 2],
             expression: Vec::new(),
         }
     }
 
     /// Begins the frame entry of a function or kernel, whose code is at offsets `start` to `end` of section
-    /// `text`. A wave has `lanes` lanes.
-    pub fn begin(&mut self, text: Target, (start, end): (u64, u64), kind: Kind, lanes: u32) {
-        let found = self.headers.iter().find(|header| (header.0, header.1) == (kind, lanes));
+    /// `text`, and `wave` are the waves that execute it.
+    pub fn begin(&mut self, text: Target, (start, end): (u64, u64), kind: Kind, wave: Wave) {
+        let found = self.headers.iter().find(|header| (header.0, header.1) == (kind, wave));
         let header = match found {
             Some(header) => header.2,
-            None => self.header(kind, lanes),
+            None => self.header(kind, wave),
         };
-        self.open(lanes);
+        self.open(wave);
         // The entry refers to its common information entry by an offset in this section. The relocation needs
         // the section's number, which `finish` fills in.
         self.contents.field(4, Target::Nothing, header.into());
@@ -239,17 +258,17 @@ impl FrameTable {
         self.at[1] = offset;
     }
 
-    /// Records that the stack pointer has moved by `bytes` since the function began, in bytes of the wave
-    /// (all lanes together).
-    pub fn stack_pointer_moved(&mut self, bytes: i64) {
+    /// Records that the stack pointer has moved by `distance` since the function began, in the units of the
+    /// stack pointer.
+    pub fn stack_pointer_moved(&mut self, distance: i64) {
         self.advance();
-        self.frame(Kind::Function, bytes);
+        self.frame(Kind::Function, distance);
     }
 
     /// Adds a rule that says where the caller's value of a register is. Registers without a DWARF number are
     /// ignored.
     pub fn rule(&mut self, reg: Reg, rule: Rule) {
-        if let Some(column) = column(reg, self.entry.1) {
+        if let Some(column) = column(reg, self.lanes()) {
             self.advance();
             self.write(column, rule);
         }
@@ -281,17 +300,17 @@ impl FrameTable {
         self.contents
     }
 
-    fn open(&mut self, lanes: u32) {
-        self.entry = (self.contents.bytes.len(), lanes);
+    fn open(&mut self, wave: Wave) {
+        self.entry = (self.contents.bytes.len(), wave);
         self.contents.bytes.extend_from_slice(&[0; 4]);
     }
 
     /// Writes the common information entry for a kind of code. Returns the offset of the entry. A register
     /// without a rule has the same value as in the caller (LLVM's AMDGPU guide, seed 000, line 1645).
-    fn header(&mut self, kind: Kind, lanes: u32) -> u32 {
-        self.open(lanes);
-        let at = self.entry.0 as u32;
-        self.headers.push((kind, lanes, at));
+    fn header(&mut self, kind: Kind, wave: Wave) -> u32 {
+        self.open(wave);
+        let (at, lanes) = (self.entry.0 as u32, wave.lanes);
+        self.headers.push((kind, wave, at));
         let augmentation = if self.dialect == Dialect::Standard { "" } else { AUGMENTATION };
         header(&mut self.contents.bytes, augmentation, PC);
         self.frame(kind, 0);
@@ -300,7 +319,7 @@ impl FrameTable {
             Kind::Kernel => self.write(PC, Rule::Undefined),
             Kind::Function => {
                 self.write(PC, Rule::Two(RETURN.map(Dword::Register)));
-                if self.dialect == Dialect::Heterogeneous {
+                if self.has_plain_frame(kind) {
                     // The caller's stack pointer equals the address of the frame.
                     self.plain(DW_CFA_VAL_OFFSET, column(STACK_POINTER, lanes).unwrap_or_default());
                     self.contents.bytes.push(0);
@@ -322,15 +341,23 @@ impl FrameTable {
         self.at[0] = to;
     }
 
+    /// Returns whether the location of the frame needs no expression, because the stack pointer is an address in
+    /// the wave's memory.
+    fn has_plain_frame(&self, kind: Kind) -> bool {
+        let Wave { lanes, scale } = self.entry.1;
+        (self.dialect, kind) == (Dialect::Heterogeneous, Kind::Function) && scale == lanes
+    }
+
     /// Writes the rule for the location of the frame.
     fn frame(&mut self, kind: Kind, moved: i64) {
-        let (lanes, pointer) = (self.entry.1, column(STACK_POINTER, self.entry.1).unwrap_or_default());
-        if (self.dialect, kind) == (Dialect::Heterogeneous, Kind::Function) {
+        let wave = self.entry.1;
+        let pointer = column(STACK_POINTER, wave.lanes).unwrap_or_default();
+        if self.has_plain_frame(kind) {
             self.plain(DW_CFA_LLVM_DEF_ASPACE_CFA_SF, pointer);
             signed(&mut self.contents.bytes, -moved / DATA_UNIT);
             return self.contents.bytes.push(PRIVATE_WAVE);
         }
-        frame_base(&mut self.expression, self.dialect, kind, lanes, moved);
+        frame_base(&mut self.expression, self.dialect, kind, wave, moved);
         self.close_expression(&[DW_CFA_DEF_CFA_EXPRESSION]);
         // The canonical frame address is the caller's stack pointer. It follows from the current stack
         // pointer and the distance that it has moved.
@@ -374,7 +401,7 @@ impl FrameTable {
             (Rule::Undefined, _) | (Rule::Others, Dialect::Standard) => self.plain(DW_CFA_UNDEFINED, column),
             (Rule::One(Dword::Register(other)), _) => {
                 self.plain(DW_CFA_REGISTER, column);
-                let other = self::column(other, self.entry.1).unwrap_or_default();
+                let other = self::column(other, self.lanes()).unwrap_or_default();
                 unsigned(&mut self.contents.bytes, other.into());
             }
             (Rule::One(Dword::Frame(at)) | Rule::Whole(at), Dialect::Standard) => self.offset(column, at),
@@ -384,10 +411,11 @@ impl FrameTable {
                 self.expression.extend_from_slice(&MARK);
                 self.close_expression_of(DW_CFA_EXPRESSION, column);
             }
-            (Rule::Whole(at), _) => self.offset(column, at * self.entry.1),
+            (Rule::Whole(at), _) => self.offset(column, at * self.lanes()),
             (Rule::Masked(at), _) => {
                 self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_OFFSET_UCONST]);
-                unsigned(&mut self.expression, (at * self.entry.1).into());
+                let bytes = at * self.lanes();
+                unsigned(&mut self.expression, bytes.into());
                 self.masked(column);
             }
             (Rule::Others, _) => {
@@ -426,7 +454,7 @@ impl FrameTable {
     /// Appends operations that compute a 64-bit value from the registers of its halves. A location
     /// description with two parts is avoided, because readers of the standard dialect may not know it.
     fn sum(&mut self, [low, high]: [Reg; 2]) {
-        let lanes = self.entry.1;
+        let lanes = self.lanes();
         let register = |out: &mut Vec<u8>, reg| {
             out.push(DW_OP_BREGX);
             unsigned(out, column(reg, lanes).unwrap_or_default().into());
@@ -443,7 +471,7 @@ impl FrameTable {
     /// must be on the DWARF stack: on top for the first dword, and right below the parts written so far for
     /// later dwords.
     fn part(&mut self, dword: Dword, is_first: bool) {
-        let lanes = self.entry.1;
+        let lanes = self.lanes();
         match dword {
             Dword::Register(reg) => {
                 self.register(reg);
@@ -475,14 +503,19 @@ impl FrameTable {
         }
     }
 
+    fn lanes(&self) -> u32 {
+        self.entry.1.lanes
+    }
+
     fn register(&mut self, reg: Reg) {
         self.expression.push(DW_OP_REGX);
-        unsigned(&mut self.expression, column(reg, self.entry.1).unwrap_or_default().into());
+        let number = column(reg, self.lanes()).unwrap_or_default();
+        unsigned(&mut self.expression, number.into());
     }
 
     /// Pushes the mask of the lanes that were active on entry.
     fn mask(&mut self) {
-        let lanes = self.entry.1;
+        let lanes = self.lanes();
         self.expression.extend_from_slice(&[DW_OP_LLVM_USER, DW_OP_LLVM_CALL_FRAME_ENTRY_REG]);
         unsigned(&mut self.expression, column(Reg::EXEC, lanes).unwrap_or_default().into());
         self.expression.extend_from_slice(&[DW_OP_DEREF_SIZE, (lanes / 8) as u8]);
@@ -492,7 +525,7 @@ impl FrameTable {
     /// The location of the saved value is on the stack; the other lanes are still in the register (LLVM's
     /// AMDGPU guide, seed 000, line 1349).
     fn masked(&mut self, column: u32) {
-        let lanes = self.entry.1;
+        let lanes = self.lanes();
         self.expression.push(DW_OP_REGX);
         unsigned(&mut self.expression, column.into());
         self.expression.push(DW_OP_SWAP);

@@ -39,7 +39,7 @@ pub use column::{
 pub use prototype::{ParseError, Prototype, parse};
 pub use runs::{Run, runs};
 pub use state::{
-    After, Entry, On, Preserved, Ranges, SCRATCH_BUFFER, Source, Stack, State, Subject, Waits, preserved,
+    After, Entry, On, Preserved, Ranges, Source, Stack, State, Subject, Waits, preserved, scratch_descriptor,
     states,
 };
 pub use table::{Fact, Group, facts};

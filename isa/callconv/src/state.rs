@@ -3,7 +3,7 @@
 
 use crate::column::{Convention, RETURN_ADDRESS, column};
 use Source::Guide;
-use isa::{Counter, Feature, Subtarget};
+use isa::{Counter, Feature, Reg, RegRange, Subtarget};
 use std::ops::RangeInclusive;
 
 /// How a fact is known.
@@ -91,7 +91,15 @@ impl Subject {
 }
 
 /// SGPRs of the descriptor of the wave's scratch memory.
-pub const SCRATCH_BUFFER: RangeInclusive<u16> = 0..=3;
+const SCRATCH_BUFFER: RangeInclusive<u16> = 0..=3;
+
+/// Returns the registers of the descriptor of the wave's scratch memory. Returns `None` if the processor accesses
+/// private memory without a descriptor. These registers are then ordinary ones, which a call clobbers.
+pub fn scratch_descriptor(target: &Subtarget) -> Option<RegRange> {
+    let (first, last) = (*SCRATCH_BUFFER.start(), *SCRATCH_BUFFER.end());
+    let range = RegRange { first: Reg::sgpr(first), len: (last - first + 1) as u8 };
+    target.addressing.scratch.has_descriptor().then_some(range)
+}
 
 /// What a function finds in a part of the state on entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +111,8 @@ pub enum Entry {
     ScratchBuffer,
     /// The address to return to.
     ReturnAddress,
-    /// The stack pointer. Its value is the offset of the first argument on the stack, in bytes of the whole
-    /// wave, that is, bytes per lane times the number of lanes.
+    /// The stack pointer. Its value is the offset of the first argument on the stack, in the units of
+    /// [`Stack::pointer`].
     StackEnd,
     /// The caller's own value, which must be restored.
     Callers,
@@ -129,7 +137,7 @@ impl Entry {
             Entry::Nothing => "nothing to rely on",
             Entry::ScratchBuffer => "descriptor of the wave's scratch memory",
             Entry::ReturnAddress => "where to return",
-            Entry::StackEnd => "first argument on the stack, in bytes of the wave",
+            Entry::StackEnd => "first argument on the stack",
             Entry::Callers => "the caller's",
             Entry::FlatScratch => "scratch memory, for FLAT instructions",
             Entry::LdsSize => "size of LDS in bytes",
@@ -178,6 +186,8 @@ pub enum On {
     LdsWithoutM0,
     /// Processors with FLAT instructions: all except GFX6.
     Flat,
+    /// Processors on which accesses to private memory need a descriptor.
+    ScratchDescriptor,
 }
 
 impl On {
@@ -188,6 +198,7 @@ impl On {
             On::LdsNeedsM0 => target.addressing.lds_needs_m0,
             On::LdsWithoutM0 => !target.addressing.lds_needs_m0,
             On::Flat => target.has(Feature::FLAT),
+            On::ScratchDescriptor => target.addressing.scratch.has_descriptor(),
         }
     }
 }
@@ -216,11 +227,12 @@ pub fn states(convention: Convention, target: &Subtarget) -> impl Iterator<Item 
 /// Facts about the stack, which grows to higher addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// Number of the SGPR that holds the stack pointer, which points to the end of the stack. The stack
-    /// pointer is an unswizzled offset: the offset for one lane, times the number of lanes of the wave.
+    /// Number of the SGPR that holds the stack pointer, which points to the end of the stack. Where private
+    /// memory has a descriptor, the stack pointer is an unswizzled offset: the offset for one lane, times the
+    /// number of lanes of the wave. Otherwise it is the offset for one lane.
     pub pointer: u16,
-    /// Number of the SGPR that holds the frame pointer, in functions that need one. Like the stack pointer,
-    /// it is an unswizzled offset.
+    /// Number of the SGPR that holds the frame pointer, in functions that need one. It counts
+    /// like the stack pointer.
     pub frame: u16,
     /// SGPR of the base pointer; the guide has none.
     pub base: Option<u16>,
@@ -231,10 +243,9 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Converts a number of stack bytes per lane to a distance of the stack pointer, which counts the bytes
-    /// of all lanes together.
-    pub fn unswizzled(&self, bytes: u32, target: &Subtarget) -> u64 {
-        u64::from(bytes) * u64::from(target.wave_size)
+    /// Converts a number of stack bytes per lane to a distance of the stack pointer.
+    pub fn distance(&self, bytes: u32, target: &Subtarget) -> u64 {
+        u64::from(bytes) * u64::from(target.stack_scale())
     }
 }
 
@@ -303,11 +314,14 @@ const fn llvm(name: &'static str) -> Source {
 
 const fn llvm_states(return_address: After) -> [State; 13] {
     [
-        state(
-            Subject::PrivateSegmentBuffer,
-            Entry::ScratchBuffer,
-            After::Same,
-            llvm("private_segment_buffer"),
+        on(
+            On::ScratchDescriptor,
+            state(
+                Subject::PrivateSegmentBuffer,
+                Entry::ScratchBuffer,
+                After::Same,
+                llvm("private_segment_buffer"),
+            ),
         ),
         state(Subject::ReturnAddress, Entry::ReturnAddress, return_address, llvm("preserved_registers")),
         state(Subject::StackPointer, Entry::StackEnd, After::Same, llvm("stack_pointer")),
@@ -332,7 +346,10 @@ pub(crate) static LLVM_14: [State; 13] = llvm_states(After::Lost);
 /// The state in the AMDGPU guide's convention. The guide mentions neither the base pointer nor the inactive
 /// lanes, so there are no entries for them.
 pub(crate) static GUIDE: [State; 11] = [
-    state(Subject::PrivateSegmentBuffer, Entry::ScratchBuffer, After::Same, Guide(4097)),
+    on(
+        On::ScratchDescriptor,
+        state(Subject::PrivateSegmentBuffer, Entry::ScratchBuffer, After::Same, Guide(4097)),
+    ),
     state(Subject::ReturnAddress, Entry::ReturnAddress, After::Lost, Guide(4111)),
     state(Subject::StackPointer, Entry::StackEnd, After::Same, Guide(4113)),
     state(Subject::FramePointer, Entry::Callers, After::Same, Guide(4151)),

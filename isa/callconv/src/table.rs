@@ -230,9 +230,12 @@ pub fn facts(convention: Convention, target: &Subtarget) -> Vec<Fact> {
         add(Group::Implicit, what.name(), implicit(what, column), source(4183, "implicit_arguments"));
     }
     let stack = &column.stack;
-    let unit = format!("bytes of the wave: those of a lane, times {}", target.wave_size);
+    let unit = match target.stack_scale() {
+        1 => "bytes of a lane".to_owned(),
+        scale => format!("bytes of the wave: those of a lane, times {scale}"),
+    };
     add(Group::Stack, "unit of stack pointer and frame pointer", unit, source(4119, "stack_pointer"));
-    let align = format!("{} bytes of a lane: {:#x}", stack.align, stack.unswizzled(stack.align, target));
+    let align = format!("{} bytes of a lane: {:#x}", stack.align, stack.distance(stack.align, target));
     add(Group::Stack, "alignment", align, stack.source);
     for state in states(convention, target) {
         let place = state.subject.registers(convention);

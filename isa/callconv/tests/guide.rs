@@ -141,7 +141,7 @@ fn line_4248() {
 fn line_4113() {
     let stack = &column(GUIDE).stack;
     assert_eq!((stack.pointer, stack.frame, stack.base, stack.align), (32, 33, None, 16));
-    assert_eq!([64, 32].map(|lanes| stack.unswizzled(stack.align, &target(lanes))), [1024, 512]);
+    assert_eq!([64, 32].map(|lanes| stack.distance(stack.align, &target(lanes))), [1024, 512]);
     // Line 4129: "the swizzled SP value is the address of the first function argument passed on the stack".
     let text = format!("fn f({} u32)", "f32, ".repeat(32));
     let prototype = parse(&text).unwrap();

@@ -11,6 +11,7 @@ use crate::graphics::{image, mtbuf};
 use crate::inst::ModFlags;
 use crate::layout::*;
 use crate::reg::Reg;
+use crate::scratch::ScratchAccess;
 use crate::table::{Family, op};
 use crate::wait::{self, Waits};
 
@@ -109,6 +110,7 @@ pub(super) const ADDRESSING: Addressing = Addressing {
     lds: Offsets::unsigned(16),
     lds_negative_base: false,
     lds_needs_m0: true,
+    scratch: ScratchAccess::Buffer,
     scratch_checks_base: true,
     // Limit of the register field COMPUTE_TMPRING_SIZE.WAVESIZE, which has 13 bits and counts units of 256
     // dwords.

@@ -13,6 +13,7 @@ use super::{
 use crate::addressing::{Addressing, FlatScratch};
 use crate::inst::ModFlags;
 use crate::layout::*;
+use crate::scratch::ScratchAccess;
 use crate::table::op;
 
 pub(super) const ARCH: Arch = Arch {
@@ -32,8 +33,14 @@ pub(super) const ARCH: Arch = Arch {
 pub(super) const LAYOUT: Layout =
     Layout { flat: &[flag(16, GLC), flag(17, SLC), flag(25, ModFlags::SCC)], ..gfx90a::LAYOUT };
 
-pub(super) const ADDRESSING: Addressing =
-    Addressing { flat_scratch: FlatScratch::Architected, ..gfx9::ADDRESSING };
+/// In SCRATCH instructions, the sum of the registers of an address must not be negative, although the offset may
+/// be.
+pub(super) const ADDRESSING: Addressing = Addressing {
+    scratch: ScratchAccess::Scratch,
+    scratch_checks_base: true,
+    flat_scratch: FlatScratch::Architected,
+    ..gfx9::ADDRESSING
+};
 
 /// `buffer_inv` invalidates, and `buffer_wbl2` writes back, all caches up to the scope in `sc0` and `sc1`.
 pub(super) const MEMORY_MODEL: MemoryModel = MemoryModel {

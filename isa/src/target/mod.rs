@@ -45,6 +45,8 @@ mod id;
 mod memory;
 mod registers;
 
+use crate::scratch::ScratchAccess;
+
 pub use arch::{Arch, Fact, UnknownFact};
 pub use buffers::{Buffers, RangeCheck};
 pub use checks::{Checks, KnownHazards};
@@ -187,6 +189,15 @@ impl Target {
     /// of gfx90a.
     pub const fn allocatable_vgprs(&self) -> u32 {
         if self.addressable_vgprs < 256 { self.addressable_vgprs } else { 256 }
+    }
+
+    /// Returns how much the stack pointer, and any other scalar offset in private memory, counts for each byte
+    /// of a lane: 1, or the number of lanes if it counts the bytes of all lanes together.
+    pub const fn stack_scale(&self) -> u32 {
+        match self.arch.addressing.known().scratch {
+            ScratchAccess::Buffer => self.wave_size,
+            ScratchAccess::Scratch => 1,
+        }
     }
 
     /// Returns the number of dwords of a mask with one bit for each lane.

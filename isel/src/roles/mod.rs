@@ -138,6 +138,9 @@ impl Roles {
                 };
                 !DEFECTIVE.iter().any(here)
             };
+            // Some processors have SCRATCH instructions but access private memory by others.
+            let by_buffer = target.addressing.scratch.has_descriptor();
+            let sound = |op: &Opcode| sound(op) && !(by_buffer && op.row().family == Family::Scratch);
             let has = |op: &Opcode| op.row().code(target).is_some() && sound(op) && !lacks.contains(op);
             let resolution = resolve(role, &has);
             known.set(Some(resolution));

@@ -4,7 +4,7 @@
 use super::facts::Fact;
 use super::{Checker, Pending, Place, Problem, State, Value, Values};
 use crate::rewrite;
-use isa::{AbiInput, MachInst, Operand, Reg, RegRange, op};
+use isa::{AbiInput, MachInst, Operand, PrivateAccess, Reg, RegRange, Role, op};
 use mir::FuncRole;
 use smallvec::SmallVec;
 
@@ -78,8 +78,11 @@ impl Checker<'_> {
             op::S_LOAD_DWORD | op::S_LOAD_DWORDX2 | op::S_LOAD_DWORDX4 => {
                 self.argument(inst, range(0)?, range(1)?.first, state, pending)
             }
-            op::BUFFER_STORE_DWORD | op::BUFFER_LOAD_DWORD => self.scratch(inst, range(0)?, range(2)?, state),
-            _ => Err(Problem::Inserted),
+            _ => {
+                let (role, access) = PrivateAccess::of_dword(inst).ok_or(Problem::Inserted)?;
+                let from = self.scratch(&access, state)?;
+                self.access(inst, (role, access.data), from, state)
+            }
         }
     }
 
@@ -177,17 +180,16 @@ impl Checker<'_> {
         Some(Value::Input(slot.reg.0))
     }
 
-    /// Executes a spill to scratch memory or a reload from it.
-    fn scratch(
-        &self,
-        inst: &MachInst,
-        data: RegRange,
-        rsrc: RegRange,
-        state: &mut State,
-    ) -> Result<(), Problem> {
-        if self.frame().is_some() {
-            return self.in_frame(inst, data, rsrc, state);
+    /// Checks the operands of a spill to scratch memory or of a reload from it. Returns the offset in the
+    /// frame to which the immediate offset is added.
+    fn scratch(&self, access: &PrivateAccess, state: &State) -> Result<u32, Problem> {
+        if access.vaddr != Operand::None {
+            return Err(Problem::Inserted);
         }
+        if self.frame().is_some() {
+            return self.in_frame(access, state);
+        }
+        let Operand::Reg(rsrc) = access.descriptor else { return Err(Problem::Inserted) };
         let input = |what| self.final_.abi.find(what).map(|slot: isa::AbiSlot| slot.reg.0);
         let first = input(AbiInput::PrivateSegmentBuffer).ok_or(Problem::Inserted)?;
         for i in 0..u16::from(rsrc.len) {
@@ -196,24 +198,22 @@ impl Checker<'_> {
                 return Err(Problem::Missing { value, reg });
             }
         }
-        let Operand::Reg(base) = inst.ops[3] else { return Err(Problem::Inserted) };
+        let Operand::Reg(base) = access.base else { return Err(Problem::Inserted) };
         let value = self.wave_offset().ok_or(Problem::Inserted)?;
         let offset = |held: &Value| match *held {
-            Value::ScratchBase(bytes) => Some(bytes / self.target.wave_size),
+            Value::ScratchBase(bytes) => Some(bytes / self.target.stack_scale()),
             _ => (*held == value).then_some(0),
         };
         let from = state.get(Place::Reg(base.first.0)).iter().find_map(offset);
-        let Some(from) = from.filter(|_| rsrc.len == 4) else {
-            return Err(Problem::Missing { value, reg: base.first });
-        };
-        self.access(inst, data, from, state)
+        from.filter(|_| rsrc.len == 4).ok_or(Problem::Missing { value, reg: base.first })
     }
 
     /// Returns where the frame of a function begins: at the stack pointer in a callee, at 0 in a kernel.
-    /// Returns `None` if the function has no stack.
+    /// Returns `None` if the function has no stack and finds its memory by inputs.
     fn frame(&self) -> Option<Operand> {
         let pointer = Operand::reg(Reg::sgpr(callconv::column(self.convention).stack.pointer));
-        self.original.has_stack().then(|| match self.original.role {
+        let has_inputs = !self.original.has_stack() && self.target.addressing.scratch.has_descriptor();
+        (!has_inputs).then(|| match self.original.role {
             FuncRole::Callee => pointer,
             FuncRole::Kernel => Operand::int(0),
         })
@@ -221,30 +221,32 @@ impl Checker<'_> {
 
     /// Checks a scratch access like [`Checker::scratch`], but in a function with a stack, where the scratch
     /// descriptor is always in the same registers.
-    fn in_frame(
-        &self,
-        inst: &MachInst,
-        data: RegRange,
-        rsrc: RegRange,
-        state: &mut State,
-    ) -> Result<(), Problem> {
-        if Operand::Reg(rsrc) != crate::spill::stack_descriptor() {
+    fn in_frame(&self, access: &PrivateAccess, state: &State) -> Result<u32, Problem> {
+        if access.descriptor != crate::spill::stack_descriptor(self.target) {
             return Err(Problem::Inserted);
         }
-        let from = match inst.ops[3] {
+        let from = match access.base {
             base if self.frame() == Some(base) => Some(0),
             Operand::Reg(base) => state.get(Place::Reg(base.first.0)).iter().find_map(|held| match *held {
-                Value::ScratchBase(bytes) => Some(bytes / self.target.wave_size),
+                Value::ScratchBase(bytes) => Some(bytes / self.target.stack_scale()),
                 _ => None,
             }),
             _ => None,
         };
-        self.access(inst, data, from.ok_or(Problem::Inserted)?, state)
+        from.ok_or(Problem::Inserted)
     }
 
-    fn access(&self, inst: &MachInst, data: RegRange, from: u32, state: &mut State) -> Result<(), Problem> {
+    /// Executes a spill to scratch memory or a reload from it.
+    fn access(
+        &self,
+        inst: &MachInst,
+        (role, data): (Role, Operand),
+        from: u32,
+        state: &mut State,
+    ) -> Result<(), Problem> {
+        let Operand::Reg(data) = data else { return Err(Problem::Inserted) };
         let slot = Place::Slot(from + u32::try_from(inst.mods.offset).map_err(|_| Problem::Inserted)?);
-        if inst.op == op::BUFFER_STORE_DWORD {
+        if role == Role::Use {
             let values = state.get(Place::Reg(data.first.0));
             state.set(slot, values);
         } else {

@@ -8,7 +8,8 @@ use crate::rematerialise::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
-    Abi, AbiInput, MBlock, MachInst, Mods, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg, op,
+    Abi, AbiInput, MBlock, MachInst, Mods, NoteId, Opcode, Operand, PrivateAccess, Reg, RegClass,
+    ScratchAccess, Subtarget, VReg, op,
 };
 use mir::track::{Cell, Slot, spill_point};
 use mir::{FuncRole, MachFunc, Note};
@@ -33,7 +34,8 @@ pub(super) enum Home {
 /// computed at the beginning of the function.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    rsrc: Buffer,
+    by: ScratchAccess,
+    start: Start,
     /// Bytes of scratch memory before the slots.
     private: u32,
     /// Scratch offset at which the first page begins. (A page is the memory that the offset field of an
@@ -48,14 +50,16 @@ pub(super) struct Scratch {
     pub bases: Vec<Option<Base>>,
 }
 
-/// The descriptor of scratch memory, and where the wave's part of it, or the function's frame in it, begins.
+/// Where the wave's part of scratch memory, or the function's frame in it, begins, and the descriptor of the
+/// memory.
 #[derive(Clone, Copy, Debug)]
-enum Buffer {
-    /// Inputs of a kernel.
+enum Start {
+    /// The descriptor and the offset of the wave's part are inputs of a kernel.
     Inputs([VReg; 4], VReg),
-    /// The descriptor is in the registers that hold it in all functions with a stack. The operand says where
-    /// the frame begins: at the value of a register, or at 0.
-    Stack(Operand),
+    /// The first operand says where the frame begins: at the value of a register, or at 0. The second is the
+    /// descriptor, in the registers that hold it in all functions with a stack, or `Operand::None` if the
+    /// processor needs no descriptor.
+    Frame(Operand, Operand),
 }
 
 /// The base of a page of scratch memory: an offset that an instruction adds to its own constant offset.
@@ -81,10 +85,17 @@ const SPILL: usize = 0;
 const RELOAD: usize = 1;
 const REMAKE: usize = 2;
 
-/// Registers of the scratch descriptor, `s[0:3]`.
-pub(crate) fn stack_descriptor() -> Operand {
-    let numbers = callconv::SCRATCH_BUFFER;
-    Operand::regs(Reg::sgpr(*numbers.start()), numbers.len() as u8)
+/// Returns the instruction that stores or loads a dword in the frame of a function with a stack.
+pub(crate) fn frame_access(target: &Subtarget, data: Operand, base: Operand, is_load: bool) -> MachInst {
+    let descriptor = stack_descriptor(target);
+    let access = PrivateAccess { data, vaddr: Operand::None, descriptor, base };
+    access.instruction(target.addressing.scratch.dword(is_load))
+}
+
+/// Returns the registers of the scratch descriptor in functions with a stack, or `Operand::None` if the processor
+/// needs no descriptor.
+pub(crate) fn stack_descriptor(target: &Subtarget) -> Operand {
+    callconv::scratch_descriptor(target).map_or(Operand::None, Operand::Reg)
 }
 
 /// Returns the opcodes of the instructions with which a processor reads and writes a lane of a VGPR.
@@ -145,14 +156,14 @@ impl Spiller {
     /// entry of the function, where SCC is not live.
     fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> Base {
         let distance = scratch.origin + page as u32 * scratch.page;
-        // The hardware does not swizzle (distribute over the lanes) an offset in an SGPR. This offset
-        // therefore counts the bytes of all lanes.
-        let bytes = Operand::int((distance * target.wave_size) as i32);
-        let start = match scratch.rsrc {
-            Buffer::Inputs(_, offset) if distance == 0 => return Base::Own(offset),
-            Buffer::Stack(start) if distance == 0 => return Base::Given(start),
-            Buffer::Inputs(_, offset) => func.tuple(&[offset]),
-            Buffer::Stack(start) => start,
+        // In a buffer instruction, the hardware does not swizzle (distribute over the lanes) an offset in an
+        // SGPR. This offset therefore counts the bytes of all lanes.
+        let bytes = Operand::int((distance * target.stack_scale()) as i32);
+        let start = match scratch.start {
+            Start::Inputs(_, offset) if distance == 0 => return Base::Own(offset),
+            Start::Frame(start, _) if distance == 0 => return Base::Given(start),
+            Start::Inputs(_, offset) => func.tuple(&[offset]),
+            Start::Frame(start, _) => start,
         };
         let base = func.new_vreg(RegClass::Sgpr);
         let dst = func.tuple(&[base]);
@@ -186,25 +197,28 @@ impl Spiller {
         }
     }
 
-    /// Returns how the function accesses scratch memory. If the function has no stack, the descriptor and the
-    /// wave's offset become inputs of the function.
+    /// Returns how the function accesses scratch memory. If the function has no stack but needs the
+    /// descriptor, the descriptor and the wave's offset become inputs of the function.
     fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
-        let page = (target.addressing.buffer.max as u32 + 1) & !3;
+        let page = (target.addressing.scratch_offsets().max as u32 + 1) & !3;
         let private = func.scratch_size.next_multiple_of(4);
         let origin = if private > page / 4 { private } else { 0 };
-        let rsrc = if func.has_stack() { self.stack_buffer(func) } else { self.input_buffer(func) };
-        Scratch { rsrc, private, origin, page, bases: Vec::new() }
+        let has_inputs = !func.has_stack() && target.addressing.scratch.has_descriptor();
+        let start = if has_inputs { self.start_in_inputs(func) } else { self.start_of_frame(func, target) };
+        let by = target.addressing.scratch;
+        Scratch { by, start, private, origin, page, bases: Vec::new() }
     }
 
-    fn stack_buffer(&self, func: &MachFunc) -> Buffer {
+    fn start_of_frame(&self, func: &MachFunc, target: &Subtarget) -> Start {
         let pointer = Reg::sgpr(callconv::column(self.convention).stack.pointer);
-        Buffer::Stack(match func.role {
+        let begin = match func.role {
             FuncRole::Callee => Operand::reg(pointer),
             FuncRole::Kernel => Operand::int(0),
-        })
+        };
+        Start::Frame(begin, stack_descriptor(target))
     }
 
-    fn input_buffer(&mut self, func: &mut MachFunc) -> Buffer {
+    fn start_in_inputs(&mut self, func: &mut MachFunc) -> Start {
         func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..func.abi });
         let mut input = |func: &mut MachFunc, what: AbiInput, i: u16| {
             let reg = func.abi.find(what).map_or(Reg(0), |slot| slot.reg.offset(i));
@@ -219,7 +233,7 @@ impl Spiller {
         };
         let rsrc = [0, 1, 2, 3].map(|i| input(func, AbiInput::PrivateSegmentBuffer, i));
         let wave_offset = input(func, AbiInput::PrivateSegmentWaveOffset, 0);
-        Buffer::Inputs(rsrc, wave_offset)
+        Start::Inputs(rsrc, wave_offset)
     }
 
     /// Returns the hardware VGPRs whose lanes hold spilled SGPRs. `assigned` has the hardware register of
@@ -271,19 +285,17 @@ impl Spiller {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
             let (page, offset) = scratch.page_and_offset(slot - self.state.agprs);
             let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
-            let rsrc = match scratch.rsrc {
-                Buffer::Inputs(rsrc, _) => func.tuple(&rsrc),
-                Buffer::Stack(_) => stack_descriptor(),
+            let descriptor = match scratch.start {
+                Start::Inputs(descriptor, _) => func.tuple(&descriptor),
+                Start::Frame(_, descriptor) => descriptor,
             };
             let base = match base {
                 Base::Own(base) => func.tuple(&[base]),
                 Base::Given(base) => base,
             };
-            let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
-            MachInst {
-                mods: Mods { offset: offset as i32, ..Mods::default() },
-                ..MachInst::new(opcode, &[data, Operand::None, rsrc, base])
-            }
+            let operands = PrivateAccess { data, vaddr: Operand::None, descriptor, base };
+            let inst = operands.instruction(scratch.by.dword(load));
+            MachInst { mods: Mods { offset: offset as i32, ..Mods::default() }, ..inst }
         };
         let loc = if func.track.is_some() { spill_point(class == VGPR, slot) } else { 0 };
         self.noted(MachInst { loc, ..inst }, if load { RELOAD } else { SPILL })

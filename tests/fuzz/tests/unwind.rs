@@ -8,8 +8,8 @@ use kernc::{OptLevel, Subtarget};
 use rayon::prelude::*;
 
 /// Processors and seeds of programs that do not run long, on waves of 32 and of 64 lanes.
-const RUNS: [(&str, u64); 5] =
-    [("gfx906", 2), ("gfx803", 6), ("gfx90a", 8), ("gfx1030", 11), ("gfx1030", 14)];
+const RUNS: [(&str, u64); 6] =
+    [("gfx906", 2), ("gfx803", 6), ("gfx90a", 8), ("gfx942", 3), ("gfx1030", 11), ("gfx1030", 14)];
 
 /// Instructions that are looked at in each run.
 const PLACES: u64 = 600;

@@ -321,16 +321,16 @@ impl Machine for Frame<'_> {
     }
 
     /// Converts the frame base to an address in the lane's private memory. LLVM's frame base is a scalar
-    /// register with the offset of the call frame in the scratch memory of the wave. The lane's address is
-    /// this offset divided by the number of lanes.
+    /// register with the offset of the call frame in the units of the stack pointer. An address in the memory
+    /// of the wave is the lane's address times the number of lanes.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;
-        let lanes = u64::from(self.at.lanes());
+        let (lanes, scale) = (u64::from(self.at.lanes()), u64::from(self.at.stack_scale()));
         let is_cfa = matches!(Ops::new(expression, encoding).next(), Some(Ok(op)) if op.opcode == Opcode::CALL_FRAME_CFA);
         match base.address() {
             Some((AddressSpace::GLOBAL, address)) if !is_cfa => {
-                Location::memory(AddressSpace::GLOBAL, address / lanes)
+                Location::memory(AddressSpace::GLOBAL, address / scale)
             }
             Some((AddressSpace::PRIVATE_WAVE, address)) => {
                 Location::memory(AddressSpace::PRIVATE_LANE, address / lanes)

@@ -141,7 +141,9 @@ pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<
 /// Returns the number of units by which the stack pointer moves for one byte of a lane. In swizzled scratch
 /// memory, the stack pointer counts the bytes of all lanes.
 fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
-    let is_flat = FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
+    let asks_for_flat =
+        FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
+    let is_flat = asks_for_flat || target.is_some_and(|target| target.stack_scale() == 1);
     let lanes = if kernel.is_wave32() { 32 } else { target.map_or(64, |target| target.wave_size.max(32)) };
     match (is_flat, kernel.is_wave32()) {
         (true, _) => 1,

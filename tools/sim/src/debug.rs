@@ -254,6 +254,11 @@ impl<'a> Stopped<'a> {
         self.wave.lanes
     }
 
+    /// Returns how much the stack pointer counts for each byte of a lane's private memory.
+    pub fn stack_scale(&self) -> u32 {
+        self.launch.target.stack_scale()
+    }
+
     /// Returns the file address of the wave's next instruction.
     pub fn address(&self) -> u64 {
         self.launch

@@ -76,7 +76,7 @@ fn frames(group: &Group, at: usize, launch: &Launch<'_>) -> Vec<(String, u32, u6
         Some(place) => launch.functions.name(launch.address_of(place)),
         None => launch.kernel.name.clone(),
     };
-    let frames = shadow.stack_frames(at, stack, wave.lanes).into_iter();
+    let frames = shadow.stack_frames(at, stack, launch.target.stack_scale()).into_iter();
     frames.map(|(callee, bytes, count)| (name(callee), bytes, count)).collect()
 }
 

@@ -14,8 +14,8 @@ const STACK: u32 = 8192;
 /// Returns and calls that the checker need not follow: those by pointers are calls.
 const MOST_UNKNOWN: (usize, usize) = (8, 64);
 
-const PROCESSORS: [&str; 8] =
-    ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"];
+const PROCESSORS: [&str; 9] =
+    ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030"];
 
 /// Compilers, processors and levels to be tried.
 fn ways() -> Vec<(&'static str, &'static str, &'static str)> {
@@ -26,10 +26,11 @@ fn ways() -> Vec<(&'static str, &'static str, &'static str)> {
             .flat_map(move |one| ["-O0", "-O1", "-O2", "-O3"].map(|level| (clang, one, level)))
     };
     match all {
-        true => each("clang-19").chain(each("clang-14")).collect(),
+        true => each("clang-19").chain(each("clang-14").filter(|way| way.1 != "gfx942")).collect(),
         false => vec![
             ("clang-19", "gfx906", "-O0"),
             ("clang-19", "gfx1010", "-O2"),
+            ("clang-19", "gfx942", "-O0"),
             ("clang-14", "gfx90a", "-O1"),
             ("clang-14", "gfx803", "-O2"),
         ],

@@ -3,7 +3,7 @@
 
 use super::effects::Effects;
 use isa::table::{Family, Flags};
-use isa::{Counter, MachInst, Operand, Reg, RegRange, Subtarget, op};
+use isa::{Counter, MachInst, Operand, PrivateAccess, Reg, RegRange, Role, Subtarget, op};
 use mir::track::{Cell, MachTrack};
 use rustc_hash::FxHashMap;
 
@@ -163,19 +163,20 @@ pub(super) enum Spilled {
 }
 
 pub(super) fn spilled(inst: &MachInst) -> Option<Spilled> {
-    let reg = |n: usize| match inst.ops[n] {
+    let first = |operand: Operand| match operand {
         Operand::Reg(range) => Some(range.first),
         _ => None,
     };
+    let reg = |n: usize| first(inst.ops[n]);
     match inst.op {
-        op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 | op::BUFFER_LOAD_DWORD | op::V_ACCVGPR_READ_B32 => {
-            reg(0).map(Spilled::Loaded)
-        }
-        op::BUFFER_STORE_DWORD => reg(0).map(Spilled::Stored),
+        op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 | op::V_ACCVGPR_READ_B32 => reg(0).map(Spilled::Loaded),
         op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2 | op::V_ACCVGPR_WRITE_B32 => {
             reg(1).map(Spilled::Stored)
         }
-        _ => None,
+        _ => match PrivateAccess::of_dword(inst)? {
+            (Role::Def, access) => first(access.data).map(Spilled::Loaded),
+            (_, access) => first(access.data).map(Spilled::Stored),
+        },
     }
 }
 

@@ -290,7 +290,7 @@ fn stack_pointer() {
             let stack = stack(convention);
             assert_eq!(state_of(convention, target, Subject::StackPointer), (Entry::StackEnd, After::Same));
             let pointer = format!("s{}", stack.pointer);
-            let step = stack.unswizzled(stack.align, target) as i64;
+            let step = stack.distance(stack.align, target) as i64;
             let mut adjusted = 0;
             for name in code.names() {
                 let added: Vec<i64> =

@@ -1,6 +1,7 @@
 //! Strict mode's checks of memory instructions. They find wrong addresses and undefined data, and track which
 //! bits of LDS and scratch are undefined.
 
+use super::calls::Rules;
 use super::cells::Stamp;
 use super::defined::Origin;
 use super::findings::{scalar_name, vector_name};
@@ -199,8 +200,7 @@ impl Watcher<'_> {
         if bits != 0 && access.lane != SCALAR {
             let mut origin = Origin::Load(now.place);
             if access.space == Space::Scratch {
-                origin =
-                    self.group.waves[now.wave].scratch_origin(access, now.place, self.shared.rules.lanes);
+                origin = self.group.waves[now.wave].scratch_origin(access, now.place, &self.shared.rules);
             }
             now.loaded.push((access.lane as u8, at, access.bytes as u8, bits, origin));
         }
@@ -331,12 +331,13 @@ impl Watcher<'_> {
 impl super::WaveShadow {
     /// Returns why a load from scratch loads an undefined value, for the report.
     #[cold]
-    fn scratch_origin(&mut self, access: &MemAccess, load: u32, lanes: u32) -> Origin {
+    fn scratch_origin(&mut self, access: &MemAccess, load: u32, rules: &Rules) -> Origin {
         let word = (access.address / 4) as u32;
         if let Some(&origin) = self.lost_scratch.get(&word) {
             return origin;
         }
-        self.calls.note_unwritten(load, word / lanes * 4 + access.address as u32 % 4, lanes);
+        let byte = word / rules.lanes * 4 + access.address as u32 % 4;
+        self.calls.note_unwritten(load, byte, rules.scale);
         Origin::Load(load)
     }
 }

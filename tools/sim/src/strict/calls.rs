@@ -70,6 +70,8 @@ pub(crate) struct Rules {
     preserved_vectors: Vec<(u16, u16)>,
     results: std::ops::RangeInclusive<u16>,
     pub(super) lanes: u32,
+    /// How much the stack pointer counts for each byte of a lane.
+    pub(super) scale: u32,
 }
 
 impl Rules {
@@ -79,7 +81,8 @@ impl Rules {
         let bits = |&(from, to): &(u16, u16)| (from..=to.min(127)).fold(0u128, |bits, code| bits | 1 << code);
         let disputed = callconv::states(convention, target)
             .any(|state| state.subject == Subject::M0 && state.after == After::Disputed);
-        let scratch = (callconv::SCRATCH_BUFFER).fold(0, |bits, code| bits | 1 << code);
+        let descriptor = callconv::scratch_descriptor(target);
+        let scratch = descriptor.map_or(0, |range| ((1 << range.len) - 1) << range.first.0);
         let accumulators = preserved.agprs.iter().map(|&(from, to)| (from + 256, to + 256));
         Rules {
             preserved: preserved.sgprs.iter().map(bits).fold(scratch, |all, bits| all | bits),
@@ -89,6 +92,7 @@ impl Rules {
             preserved_vectors: preserved.vgprs.iter().copied().chain(accumulators).collect(),
             results: facts.result_vgprs.clone(),
             lanes: target.wave_size,
+            scale: target.stack_scale(),
         }
     }
 
@@ -372,12 +376,12 @@ impl Calls {
     }
 
     /// Returns where on the stack a byte of scratch is: the function whose frame contains the byte, and the
-    /// offset of the byte in this frame. The byte is given by its offset in a wave's scratch. `lanes` is the
-    /// wave size.
-    fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
-        let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
+    /// offset of the byte in this frame. The byte is given by its offset in a lane's scratch. `scale` is how
+    /// much the stack pointer counts for each byte of a lane.
+    fn on_stack(&self, byte: u32, scale: u32) -> OnStack {
+        let frame = self.frames.iter().rev().find(|frame| frame.stack / scale <= byte);
         match frame {
-            Some(frame) => OnStack { callee: Some(frame.callee), offset: byte - frame.stack / lanes },
+            Some(frame) => OnStack { callee: Some(frame.callee), offset: byte - frame.stack / scale },
             None => OnStack { callee: None, offset: byte },
         }
     }
@@ -385,9 +389,9 @@ impl Calls {
     /// Records that the load at code position `load` has read stack bytes that were never written. A report
     /// can then name the stack frame. The position of the bytes is an offset in bytes in a lane's scratch.
     #[cold]
-    pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
+    pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, scale: u32) {
         if self.is_inside() && !self.loads.contains_key(&load) {
-            self.loads.insert(load, self.on_stack(byte, lanes));
+            self.loads.insert(load, self.on_stack(byte, scale));
         }
     }
 
@@ -733,8 +737,8 @@ impl super::GroupShadow {
     /// Returns the stack frames of a wave's active calls, innermost first, for the report about stack use.
     /// Consecutive frames of the same function and size are one element. An element has the function (`None`
     /// for the kernel), the bytes of a lane's stack that each frame takes, and the number of frames. `stack`
-    /// is the current value of the stack pointer.
-    pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {
+    /// is the current value of the stack pointer, which counts `scale` for each byte of a lane.
+    pub(crate) fn stack_frames(&self, wave: usize, stack: u32, scale: u32) -> Vec<(Option<u32>, u32, u64)> {
         let Some(shadow) = self.waves.get(wave) else { return Vec::new() };
         let mut end = stack;
         let mut found: Vec<(Option<u32>, u32, u64)> = Vec::new();
@@ -743,10 +747,10 @@ impl super::GroupShadow {
             _ => found.push((callee, bytes, 1)),
         };
         for frame in shadow.calls.frames.iter().rev() {
-            add(Some(frame.callee), end.saturating_sub(frame.stack) / lanes);
+            add(Some(frame.callee), end.saturating_sub(frame.stack) / scale);
             end = frame.stack;
         }
-        add(None, end / lanes);
+        add(None, end / scale);
         found
     }
 }
