@@ -118,7 +118,7 @@ fn unwinds_in(
     };
     let known = agreements.scramble();
     let lost = |name: &str| known.0.get(name).map_or(isa::RegSet::EMPTY, unwind::lost);
-    let judge = unwind::Judge::new(object.bytes(), (dialect, config.target.wave_size, effort), seed, lost)?;
+    let judge = unwind::Judge::new(object.bytes(), (dialect, &config.target, effort), seed, lost)?;
     let way = (Mode::Fast, *call_abi);
     let ran = emulate_watched(way, object.bytes(), "k", shape, Scramble::default(), Some(&judge));
     let counts = judge.finish()?;

@@ -12,9 +12,9 @@ use dwarf::{
     AddressSpace, Bank, Caller, Common, DebugInfo, EntryState, Frames, LoadedProgram, Machine, Need, Reason,
     Register, ReturnAddress, Row,
 };
-use kernc::Dialect;
 use kernc::isa::{Reg, RegRange, RegSet};
 use kernc::sim::{Agreement, Debugger, Go, Stopped};
+use kernc::{Dialect, Subtarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, PoisonError};
 use support::Random;
@@ -124,6 +124,8 @@ impl std::ops::AddAssign for Counts {
 pub(super) struct Judge {
     dialect: Dialect,
     lanes: u32,
+    /// How much the stack pointer counts for each byte of a lane.
+    scale: u32,
     effort: Effort,
     functions: Vec<Function>,
     frames: Frames,
@@ -196,7 +198,7 @@ impl Judge {
     /// treat as clobbered, by the name of the function.
     pub(super) fn new(
         object: &[u8],
-        (dialect, lanes, effort): (Dialect, u32, Effort),
+        (dialect, target, effort): (Dialect, &Subtarget, Effort),
         seed: u64,
         lost: impl Fn(&str) -> RegSet,
     ) -> Result<Judge, String> {
@@ -221,7 +223,8 @@ impl Judge {
         functions.sort_by_key(|function| function.from);
         let info = DebugInfo::read(&object).map_err(|error| error.to_string())?;
         let inner = Inner { rng: Some(Random::new(seed)), ..Inner::default() };
-        Ok(Judge { dialect, lanes, effort, functions, frames, info, inner: Mutex::new(inner) })
+        let (lanes, scale) = (target.wave_size, target.stack_scale());
+        Ok(Judge { dialect, lanes, scale, effort, functions, frames, info, inner: Mutex::new(inner) })
     }
 
     /// Returns the counts, or the first error.
@@ -358,8 +361,8 @@ impl Judge {
         let lanes = self.lanes;
         let frame = caller.frame().and_then(|frame| frame.address());
         let expected = match self.dialect {
-            Dialect::Standard => (AddressSpace::PRIVATE_LANE, call.scalars[32] / lanes),
-            Dialect::Heterogeneous => (AddressSpace::PRIVATE_WAVE, call.scalars[32]),
+            Dialect::Standard => (AddressSpace::PRIVATE_LANE, call.scalars[32] / self.scale),
+            Dialect::Heterogeneous => (AddressSpace::PRIVATE_WAVE, call.scalars[32] / self.scale * lanes),
         };
         if frame != Some((expected.0, expected.1.into())) {
             return Err(format!("caller {depth}: the frame is at {frame:x?}, not at {expected:x?}"));
