@@ -368,7 +368,15 @@ impl FrameTable {
                 self.expression.push(DW_OP_BREGX);
                 unsigned(&mut self.expression, pointer.into());
                 signed(&mut self.expression, -moved);
-                self.close_expression_of(DW_CFA_VAL_EXPRESSION, pointer);
+                match self.dialect {
+                    Dialect::Standard => self.close_expression_of(DW_CFA_VAL_EXPRESSION, pointer),
+                    // The extensions require that a value is as large as the register (seed 000, line 1543).
+                    // So the rule is the location of the value's low half.
+                    Dialect::Heterogeneous => {
+                        self.expression.extend_from_slice(&[DW_OP_STACK_VALUE, DW_OP_PIECE, 4]);
+                        self.close_expression_of(DW_CFA_EXPRESSION, pointer);
+                    }
+                }
             }
         }
     }
