@@ -39,6 +39,7 @@ mod restrict;
 mod round_trip;
 #[path = "common/run_file.rs"]
 mod run_file;
+mod seeds;
 mod shapes;
 mod spills;
 mod systems;
