@@ -1,6 +1,7 @@
 //! The metadata of a code object: a tree, with access to the parts that tools need.
 
 use crate::error::Error;
+use crate::fields;
 use crate::message_pack;
 use crate::pairs::{Key, Pairs};
 use crate::stage::Stage;
@@ -156,9 +157,28 @@ impl Metadata {
         })
     }
 
+    /// Adds an empty map of registers, if the metadata has no such map. LLVM's assembler does so.
+    pub fn add_registers(&mut self) {
+        map(entry(self.pipeline_mut(), REGISTERS));
+    }
+
     /// Returns the value of a register.
     pub fn register(&self, number: u32) -> Option<u32> {
         self.registers().find(|register| register.0 == number).map(|register| register.1)
+    }
+
+    /// Returns the number of lanes of a stage's waves on a processor with the version `[major, minor, stepping]`:
+    /// the entry `.wavefront_size`, or else what the registers say. Registers that are not there are 0. Returns
+    /// `None` if the metadata says nothing about the stage.
+    pub fn wave_size(&self, stage: Stage, version: [u32; 3]) -> Option<u32> {
+        if let Some(Value::Uint(lanes)) = self.stage(stage).and_then(|map| map.get(".wavefront_size")) {
+            return (*lanes).try_into().ok();
+        }
+        self.register(stage.rsrc1())?;
+        let (number, name) = stage.wave32_field();
+        let field = fields::field(number, name, version);
+        let is_wave32 = field.is_some_and(|field| field.get(self.register(number).unwrap_or(0)) == 1);
+        Some(if is_wave32 { 32 } else { 64 })
     }
 
     /// Sets bits in the value of a register. As in LLVM, the new value is the bitwise "or" of all values.

@@ -94,6 +94,21 @@ impl Stage {
         self.facts().rsrc1 + 1
     }
 
+    /// Returns the register and the name of its field that is 1 for waves of 32 lanes. LS and ES run as parts of
+    /// HS and GS on the processors that have the field.
+    pub fn wave32_field(self) -> (u32, &'static str) {
+        const DISPATCH_INITIATOR: u32 = 0x2e00;
+        const PS_IN_CONTROL: u32 = 0xa1b6;
+        const STAGES_EN: u32 = 0xa2d5;
+        match self {
+            Stage::Cs => (DISPATCH_INITIATOR, "CS_W32_EN"),
+            Stage::Ps => (PS_IN_CONTROL, "PS_W32_EN"),
+            Stage::Vs => (STAGES_EN, "VS_W32_EN"),
+            Stage::Ls | Stage::Hs => (STAGES_EN, "HS_W32_EN"),
+            Stage::Es | Stage::Gs => (STAGES_EN, "GS_W32_EN"),
+        }
+    }
+
     /// Returns the number of the register that fills the user SGPR `index` of the stage on a processor with a
     /// major version. GFX9 has the user data of GS in the registers of ES.
     pub fn user_data(self, index: u32, major: u32) -> u32 {

@@ -58,6 +58,8 @@ pub(crate) struct Assembler {
     pub for_linker: ForLinker,
     pub frames: Frames,
     pub lines: Lines,
+    /// Metadata of AMDPAL, which becomes a note at the end.
+    pub pal_metadata: Option<crate::metadata::pal::Collected>,
     /// Kernel descriptors with fields that refer to later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
@@ -137,6 +139,7 @@ impl Assembler {
             for_linker: ForLinker::default(),
             frames: Frames::default(),
             lines: Lines::default(),
+            pal_metadata: None,
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
@@ -217,6 +220,7 @@ impl Assembler {
         if let Some(condition) = self.conditions.pop().filter(|_| !self.stopped) {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
         }
+        self.write_pal_metadata();
         self.join_subsections();
         self.write_frames();
         self.write_lines();

@@ -23,6 +23,7 @@ pub mod inspect;
 pub mod kernel_code;
 pub mod names;
 pub mod note;
+pub mod pipeline;
 pub mod value;
 
 pub use descriptor::Descriptor;

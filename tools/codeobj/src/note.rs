@@ -7,6 +7,7 @@ use object::elf::SHT_NOTE;
 pub use objwriter::note::{
     NT_HSAIL, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_PAL_METADATA, NT_VERSION,
 };
+use palmeta::{Metadata, Pairs};
 
 /// A note record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +64,8 @@ pub enum Meaning<'data> {
     Yaml(&'data str),
     /// Metadata as a tree.
     Metadata(Value),
-    /// Register numbers and values (PAL before MessagePack).
-    Registers(Vec<(u32, u32)>),
+    /// Metadata of AMDPAL, in either form.
+    Pal(palmeta::Note),
     /// Damaged note, with a description of the damage.
     Damaged(String),
     /// Note of a type that kernc does not know.
@@ -98,17 +99,26 @@ impl<'data> Note<'data> {
             Some(NT_ISA_VERSION) => isa_version(self.desc).unwrap_or_else(short),
             Some(NT_METADATA_V2) => text(self.desc).map_or_else(not_text, Meaning::Yaml),
             Some(NT_ISA_NAME) => text(self.desc).map_or_else(not_text, Meaning::IsaName),
-            Some(NT_PAL_METADATA) => Meaning::Registers(
-                (0..self.desc.len() / 8)
-                    .filter_map(|n| Some((word(self.desc, n * 8)?, word(self.desc, n * 8 + 4)?)))
-                    .collect(),
-            ),
+            Some(NT_PAL_METADATA) => match Pairs::read(self.desc) {
+                Ok(pairs) => Meaning::Pal(palmeta::Note::Pairs(pairs)),
+                Err(damage) => Meaning::Damaged(damage.to_string()),
+            },
             Some(NT_METADATA) => match value::from_message_pack(self.desc) {
-                Ok(value) => Meaning::Metadata(value),
+                Ok(value) => tree(value),
                 Err(why) => Meaning::Damaged(why),
             },
             _ => Meaning::Unknown,
         }
+    }
+}
+
+/// Returns a tree as the metadata of AMDPAL if the keys are those of AMDPAL. LLVM writes such metadata for any
+/// system, so the file header does not decide.
+fn tree<'data>(value: Value) -> Meaning<'data> {
+    let is_pal = ["amdpal.pipelines", "amdpal.version"].iter().any(|key| value.get(key).is_some());
+    match is_pal.then(|| Metadata::from_tree(value.clone())) {
+        Some(Ok(metadata)) => Meaning::Pal(palmeta::Note::MessagePack(metadata)),
+        _ => Meaning::Metadata(value),
     }
 }
 
@@ -211,5 +221,13 @@ impl<'data> CodeObject<'data> {
             _ => None,
         });
         trees.reduce(joined)
+    }
+
+    /// Returns the metadata of AMDPAL, in either form.
+    pub fn pal_metadata(&self) -> Option<palmeta::Note> {
+        self.notes().iter().find_map(|note| match note.meaning() {
+            Meaning::Pal(metadata) => Some(metadata),
+            _ => None,
+        })
     }
 }

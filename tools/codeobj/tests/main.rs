@@ -9,4 +9,5 @@ mod containers;
 mod damaged;
 mod groups;
 mod llvm_agrees;
+mod pal;
 mod recorded;

@@ -40,9 +40,8 @@ impl Assembler {
                 self.amdgpu_metadata(cur, span)?;
             }
             ".kernc_elf_header" => self.elf_header(cur)?,
-            ".amdgpu_pal_metadata" | ".amd_amdgpu_pal_metadata" => {
-                return Err(error(span.clone(), format!("kernc does not write what `{name}` asks for")));
-            }
+            palmeta::BEGIN => self.pal_metadata(cur, span)?,
+            palmeta::pairs::DIRECTIVE => self.pal_pairs(cur, span)?,
             ".end_amdhsa_kernel" => {
                 return Err(error(span.clone(), "`.end_amdhsa_kernel` without `.amdhsa_kernel`"));
             }
@@ -84,8 +83,11 @@ impl Assembler {
     pub(super) fn only_hsa(&self, name: &str, span: &Range<usize>) -> Result<()> {
         match self.settings.os() {
             Os::AmdHsa => Ok(()),
-            os => Err(error(span.clone(), format!("`{name}` is for `amdhsa`, and the target is for `{}`", os.name()))
-                .note("code for other runtimes is assembled without descriptors and metadata: kernc does not write theirs")),
+            os => Err(error(
+                span.clone(),
+                format!("`{name}` is for `amdhsa`, and the target is for `{}`", os.name()),
+            )
+            .note("other systems have other headers of kernels and other metadata")),
         }
     }
 

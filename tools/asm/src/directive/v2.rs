@@ -113,7 +113,8 @@ impl Assembler {
         Ok(())
     }
 
-    fn number_32(&mut self, cur: &mut Cursor) -> Result<u32> {
+    /// Reads an expression with a value of 32 bits.
+    pub(crate) fn number_32(&mut self, cur: &mut Cursor) -> Result<u32> {
         cur.blank();
         let start = cur.pos;
         let value = self.absolute(cur)?;

@@ -1,6 +1,7 @@
 //! Metadata: YAML in the source becomes a note record of the object.
 
 mod errors;
+pub(crate) mod pal;
 mod v2;
 mod v3;
 
@@ -54,13 +55,17 @@ impl Assembler {
 
     /// Appends a record to `.note`.
     pub(crate) fn note(&mut self, owner: &str, kind: u32, desc: &[u8], span: &Range<usize>) -> Result<()> {
+        self.note_record(&note::record(owner, kind, desc), span)
+    }
+
+    fn note_record(&mut self, record: &[u8], span: &Range<usize>) -> Result<()> {
         // Only HSA's runtime finds notes in memory.
         let flags = if self.settings.os().system().has_metadata { SHF_ALLOC } else { 0 };
         let id = self.section_named(".note", SHT_NOTE, flags);
         self.inside(id, |assembler| {
             let section = assembler.current();
             section.align = section.align.max(4);
-            assembler.emit(&note::record(owner, kind, desc), span)
+            assembler.emit(record, span)
         })
     }
 }

@@ -175,7 +175,8 @@ impl<'data> Listing<'_, 'data> {
         if self.identity.version == Some(2) {
             return self.prologue_v2(processor, out);
         }
-        writeln!(out, "\t.amdgcn_target \"{}\"", self.identity.target_id(processor))?;
+        let id = self.identity.target_id(processor);
+        writeln!(out, "\t.amdgcn_target \"{}\"", self.noted_target_id(&id).unwrap_or(&id))?;
         if let Some(version) = self.identity.version {
             writeln!(out, "\t.amdhsa_code_object_version {version}")?;
         }

@@ -1,12 +1,13 @@
 //! Kernels whose wave size differs from that of the file.
 //!
-//! GFX10 code is compiled for waves of 32 or 64 lanes, and only kernel descriptors say which. The encoding of
-//! an instruction is the same, but its text is not (`vcc` or `vcc_lo`), and an assembler reads a whole file
-//! for one size. So the whole file is read with the wave size of its first kernel, and this module records
-//! where the kernels with the other wave size are.
+//! GFX10 code is compiled for waves of 32 or 64 lanes, and only kernel descriptors and AMDPAL's metadata say
+//! which. The encoding of an instruction is the same, but its text is not (`vcc` or `vcc_lo`), and an
+//! assembler reads a whole file for one size. So the whole file is read with the wave size of its first
+//! kernel, and this module records where the kernels with the other wave size are.
 
 use super::marks::names_a_place;
 use crate::elf::CodeObject;
+use crate::pipeline::Pipeline;
 use isa::{Feature, Target};
 use std::collections::HashMap;
 
@@ -17,8 +18,21 @@ pub fn with_wave_size(
     target: &'static Target,
     wave_size: Option<u32>,
 ) -> &'static Target {
-    let first = || object.descriptors().next().is_none_or(|descriptor| descriptor.is_wave32());
+    let first = || kernels(object, target).first().is_none_or(|&(_, is_wave32)| is_wave32);
     for_kernel(target, wave_size.map_or_else(first, |lanes| lanes == 32))
+}
+
+/// Returns the name of each kernel, and whether its waves have 32 lanes. Kernels are those with descriptors,
+/// and the stages of a pipeline of AMDPAL.
+fn kernels<'data>(object: &CodeObject<'data>, target: &Target) -> Vec<(&'data str, bool)> {
+    let stages = Pipeline::of_object(object).map_or_else(Vec::new, |pipeline| {
+        let (major, minor, stepping) = target.version;
+        let wave_size = |stage| pipeline.metadata.wave_size(stage, [major, minor, stepping]);
+        let entry = |stage| Some((pipeline.entry(object, stage)?.name, wave_size(stage)? == 32));
+        pipeline.stages().into_iter().filter_map(entry).collect()
+    });
+    let descriptors = object.descriptors().map(|descriptor| (descriptor.kernel, descriptor.is_wave32()));
+    descriptors.chain(stages).collect()
 }
 
 /// Returns the processor with the wave size of a kernel. Processors before GFX10 have only one wave size, so
@@ -43,10 +57,10 @@ impl Waves {
     /// Finds the kernels whose wave size differs from that of `target`.
     pub fn for_object(object: &CodeObject<'_>, target: &'static Target) -> Waves {
         let file_is_wave32 = target.wave_size == 32;
-        let others: Vec<&str> = object
-            .descriptors()
-            .filter(|descriptor| descriptor.is_wave32() != file_is_wave32)
-            .map(|descriptor| descriptor.kernel)
+        let others: Vec<&str> = kernels(object, target)
+            .into_iter()
+            .filter(|&(_, is_wave32)| is_wave32 != file_is_wave32)
+            .map(|(name, _)| name)
             .collect();
         let mut waves = Waves { ranges: Vec::new(), target: for_kernel(target, !file_is_wave32) };
         if others.is_empty() || !target.has(Feature::WAVE32) {

@@ -1,7 +1,7 @@
 //! The report about a code object as a tree of values for programs. It has the same facts as the report as
 //! text.
 
-use super::{display_name, kernel, role, section_name};
+use super::{display_name, kernel, pipeline, role, section_name};
 use crate::config;
 use crate::descriptor::{Descriptor, Unit, fields_by_place};
 use crate::elf::CodeObject;
@@ -13,19 +13,19 @@ use crate::value::Value;
 use crate::yaml;
 use isa::Target;
 
-fn string(text: impl Into<String>) -> Value {
+pub(super) fn string(text: impl Into<String>) -> Value {
     Value::from(text.into())
 }
 
-fn uint(value: impl Into<u64>) -> Value {
+pub(super) fn uint(value: impl Into<u64>) -> Value {
     Value::Uint(value.into())
 }
 
-fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (string(key), value)).collect())
 }
 
-fn seq(items: impl IntoIterator<Item = Value>) -> Value {
+pub(super) fn seq(items: impl IntoIterator<Item = Value>) -> Value {
     Value::Seq(items.into_iter().collect())
 }
 
@@ -41,6 +41,7 @@ pub fn json(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
         ("notes", seq(object.notes().iter().map(|note| one_note(object, note)))),
         ("kernels", kernels(object, &identity, target)),
         ("registers", config(object, target)),
+        ("pipeline", pipeline::json(object, target)),
         ("symbols", symbols(object)),
         ("relocations", relocations(object)),
         ("problems", seq(object.problems.iter().map(string))),
@@ -119,9 +120,11 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
         // A YAML text that cannot be read remains a string.
         Meaning::Yaml(text) => yaml::v2_metadata(text).unwrap_or_else(|| string(text)),
         Meaning::Metadata(value) => value,
-        Meaning::Registers(registers) => seq(registers
-            .iter()
-            .map(|&(register, value)| map([("register", uint(register)), ("value", uint(value))]))),
+        Meaning::Pal(palmeta::Note::MessagePack(metadata)) => metadata.tree().clone(),
+        Meaning::Pal(palmeta::Note::Pairs(pairs)) => {
+            seq(pairs.iter().map(|(key, value)| map([("register", uint(key)), ("value", uint(value))])))
+        }
+        Meaning::Pal(_) => Value::Nil,
         Meaning::Damaged(why) => map([("damaged", string(why))]),
         Meaning::Unknown => seq(note.desc.iter().map(|&byte| uint(byte))),
     };
@@ -150,8 +153,11 @@ fn config(object: &CodeObject<'_>, target: Option<&Target>) -> Value {
     }))
 }
 
-/// Returns the descriptors, or V2's headers in their place.
+/// Returns the descriptors, or V2's headers or the stages of AMDPAL in their place.
 fn kernels(object: &CodeObject<'_>, identity: &Identity, target: Option<&Target>) -> Value {
+    if let Some(stages) = pipeline::kernels_json(object, target) {
+        return stages;
+    }
     if identity.has_kernel_code() {
         return seq(object.kernel_codes().map(|header| kernel_header(object, &header)));
     }

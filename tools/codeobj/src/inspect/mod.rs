@@ -2,6 +2,7 @@
 
 mod json;
 mod kernel;
+mod pipeline;
 mod text;
 
 pub use json::json;

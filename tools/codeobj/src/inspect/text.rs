@@ -1,6 +1,6 @@
 //! Report about a code object as text for people.
 
-use super::{display_name, kernel, role, section_name};
+use super::{display_name, kernel, pipeline, role, section_name};
 use crate::config;
 use crate::descriptor::{Descriptor, Unit, explain, fields_by_place};
 use crate::elf::CodeObject;
@@ -10,6 +10,7 @@ use crate::names;
 use crate::note::{self, Meaning, Note};
 use isa::Target;
 use object::elf::SHT_NOTE;
+use palmeta::pairs::Key;
 use std::fmt::Write;
 
 /// Returns the report as text. `target` is the processor for which the code is read. If it is not given, the
@@ -31,6 +32,7 @@ pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
         let _ = kernel_header(object, &header, &mut out);
     }
     let _ = config(object, target, &mut out);
+    let _ = pipeline::text(object, target, &mut out);
     let _ = symbols(object, &mut out);
     let _ = relocations(object, &mut out);
     if !object.problems.is_empty() {
@@ -177,12 +179,18 @@ fn one_note(note: &Note<'_>, out: &mut String) -> Done {
             value.write_yaml(4, out);
             Ok(())
         }
-        Meaning::Registers(registers) => {
+        Meaning::Pal(palmeta::Note::MessagePack(metadata)) => {
             writeln!(out)?;
-            registers
-                .iter()
-                .try_for_each(|(register, value)| writeln!(out, "    {register:#06x} = {value:#010x}"))
+            metadata.tree().write_yaml(4, out);
+            Ok(())
         }
+        Meaning::Pal(palmeta::Note::Pairs(pairs)) => {
+            writeln!(out)?;
+            let pair =
+                |(key, value)| writeln!(out, "    {} = {value:#010x}  ({key:#06x})", Key::from_number(key));
+            pairs.iter().try_for_each(pair)
+        }
+        Meaning::Pal(_) => writeln!(out),
         Meaning::Damaged(why) => writeln!(out, ": damaged: {why}"),
         Meaning::Unknown => {
             writeln!(out)?;
