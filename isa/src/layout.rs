@@ -494,6 +494,10 @@ pub(crate) struct Spare {
     /// Bits that LLVM's disassembler ignores in a compare with SDWA, in addition to those in `sdwa`.
     pub sdwa_compare: u64,
     pub dpp: u64,
+    /// Bits that hardware ignores in an instruction that exists only in the VOP3 encoding and has two sources.
+    /// LLVM has no disassembler for GFX6 and GFX7. AMD's compilers for GFX6 wrote the constant 0 there, in the
+    /// field of the third source.
+    pub vop3_two_sources: u64,
 }
 
 /// Bits that LLVM's disassembler ignores in a MUBUF instruction without operands: the fields of the offset

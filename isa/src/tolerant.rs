@@ -34,6 +34,9 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
             let has_none = !target.has(Feature::GDS) && !row.flags.contains(Flags::NO_GDS);
             spare.ds | if has_none { 1 << 16 } else { 0 }
         }
+        Encoding::Vop3 if row.family == Family::Vop3 && sources(row).0 == 0b11 => {
+            vop3(target, row) | spare.vop3_two_sources
+        }
         Encoding::Vop3 => vop3(target, row),
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::UNIFIED_VGPRS) => {
             MFMA_ACC_SUM.bits()

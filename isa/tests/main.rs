@@ -13,4 +13,5 @@ mod mnemonics;
 mod processors;
 mod random_words;
 mod shrink;
+mod unused_sources;
 mod vectors;

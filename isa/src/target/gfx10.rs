@@ -195,6 +195,7 @@ pub(super) const LAYOUT: Layout = Layout {
         sdwa: 1 << 62 | 1 << 54,
         sdwa_compare: 0,
         dpp: 1 << 49,
+        vop3_two_sources: 0,
     },
 };
 

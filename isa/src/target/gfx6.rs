@@ -204,7 +204,17 @@ pub(super) const LAYOUT: Layout = Layout {
         flag(55, TFE),
     ],
     flat: &[flag(16, GLC), flag(17, SLC)],
-    spare: Spare { smem: 0, ds: 0, mubuf: 0, mubuf_bare: 0, flat: 0, sdwa: 0, sdwa_compare: 0, dpp: 0 },
+    spare: Spare {
+        smem: 0,
+        ds: 0,
+        mubuf: 0,
+        mubuf_bare: 0,
+        flat: 0,
+        sdwa: 0,
+        sdwa_compare: 0,
+        dpp: 0,
+        vop3_two_sources: VOP3_SRC2.bits(),
+    },
 };
 
 const FEATURES: Feature = Feature::MAD_MAC_F32

@@ -142,6 +142,7 @@ pub(super) const LAYOUT: Layout = Layout {
         // The whole destination field except `clamp`.
         sdwa_compare: 0x1f << 40,
         dpp: 3 << 49,
+        vop3_two_sources: 0,
     },
     ..gfx7::LAYOUT
 };

@@ -123,6 +123,7 @@ pub(super) const LAYOUT: Layout = Layout {
         sdwa: 1 << 62 | 1 << 54,
         sdwa_compare: 0,
         dpp: 3 << 49,
+        vop3_two_sources: 0,
     },
     ..gfx8::LAYOUT
 };

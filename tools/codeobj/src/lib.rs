@@ -24,6 +24,7 @@ pub mod kernel_code;
 pub mod names;
 pub mod note;
 pub mod pipeline;
+pub mod text_sections;
 pub mod value;
 
 pub use descriptor::Descriptor;

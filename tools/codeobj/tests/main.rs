@@ -11,3 +11,4 @@ mod groups;
 mod llvm_agrees;
 mod pal;
 mod recorded;
+mod text_sections;

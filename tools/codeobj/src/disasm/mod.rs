@@ -191,8 +191,9 @@ impl<'data> Listing<'_, 'data> {
         let is_contents = matches!(names::section_type(section.kind).as_str(), "PROGBITS" | "NOBITS");
         let is_linkers = matches!(section.name, ".relro_padding" | ".got" | ".got.plt" | ".plt")
             && !self.object.header.is_relocatable();
-        // Drivers of other systems than HSA's read sections that no loader puts into memory.
-        let is_drivers = section.name.starts_with(".AMDGPU.") && self.identity.version.is_none();
+        // Drivers of other systems than HSA's read sections that no loader puts into memory. Compilers also
+        // write listings into such sections.
+        let is_drivers = section.name.starts_with(".AMDGPU.");
         // A linker makes these sections of a linked file again.
         let is_compilers =
             matches!(section.name, ".comment" | ".note.GNU-stack") && self.object.header.is_relocatable();

@@ -1,8 +1,10 @@
-//! What compilers add to relocatable files for linkers: their own names in `.comment`, and the list of symbols
-//! whose addresses are significant. A linker must not merge the sections of these symbols with equal ones.
+//! What compilers add for people and linkers: their own names in `.comment`, listings as text, and the list of
+//! symbols whose addresses are significant. A linker must not merge the sections of these symbols with equal
+//! ones.
 
 use super::{Listing, expr};
 use crate::elf::Section;
+use crate::text_sections;
 use gimli::Reader;
 use object::elf::{SHF_MERGE, SHF_STRINGS, STT_SECTION};
 use objwriter::elf::SHT_LLVM_ADDRSIG;
@@ -19,6 +21,29 @@ impl Listing<'_, '_> {
         let texts: Vec<_> = std::str::from_utf8(texts).ok()?.split('\0').collect();
         let is_plain = |text: &&str| text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'));
         (is_usual && section.align == 1 && texts.iter().all(is_plain)).then_some(texts)
+    }
+
+    /// Writes the contents of a section with text as a string for each line. Returns whether the section is one.
+    pub(super) fn text_section(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        out: &mut String,
+    ) -> Result<bool, fmt::Error> {
+        let Some(text) = text_sections::text(section) else { return Ok(false) };
+        let is_inside = |place: u16| usize::from(place) == index;
+        let has_symbols =
+            self.object.symbols().iter().any(|symbol| is_inside(symbol.section) && !symbol.name.is_empty());
+        let has_relocations = self.object.relocation_tables.iter().any(|table| table.target == index);
+        if has_symbols || has_relocations {
+            return Ok(false);
+        }
+        for line in text.split_inclusive('\n') {
+            let line =
+                line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t").replace('\n', "\\n");
+            writeln!(out, "\t.ascii \"{line}\"")?;
+        }
+        Ok(true)
     }
 
     /// Writes the directives `.addrsig` and `.addrsig_sym`, if a relocatable file has the section

@@ -72,6 +72,9 @@ impl Listing<'_, '_> {
             writeln!(out, "\t.p2align {}", section.align.trailing_zeros())?;
         }
         begins.push((index, out.len()));
+        if self.text_section(index, section, out)? {
+            return Ok(());
+        }
         let mut marks = Marks::for_section(self.object, index);
         let mut relocations = Relocations::for_section(self.object, index);
         if section.is_code() && !section.is_zeros() {

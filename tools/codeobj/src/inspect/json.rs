@@ -42,6 +42,10 @@ pub fn json(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
         ("kernels", kernels(object, &identity, target)),
         ("registers", config(object, target)),
         ("pipeline", pipeline::json(object, target)),
+        (
+            "texts",
+            seq(object.texts().map(|(name, text)| map([("section", string(name)), ("text", string(text))]))),
+        ),
         ("symbols", symbols(object)),
         ("relocations", relocations(object)),
         ("problems", seq(object.problems.iter().map(string))),

@@ -33,6 +33,10 @@ pub fn text(object: &CodeObject<'_>, name: &str, target: Option<&'static Target>
     }
     let _ = config(object, target, &mut out);
     let _ = pipeline::text(object, target, &mut out);
+    for (name, text) in object.texts() {
+        let _ = writeln!(out, "\nText in {name}");
+        text.lines().for_each(|line| out.extend(["  ", line, "\n"]));
+    }
     let _ = symbols(object, &mut out);
     let _ = relocations(object, &mut out);
     if !object.problems.is_empty() {
