@@ -167,9 +167,13 @@ fn debug(bytes: &[u8], front_end: Box<dyn FrontEnd>) -> Result<Vec<i32>, Fault> 
 
 #[test]
 fn variables_of_all_lanes_are_what_they_have_to_be() {
-    for (clang, processor) in
-        [("clang-19", "gfx906"), ("clang-19", "gfx90a"), ("clang-19", "gfx1030"), ("clang-19", "gfx803")]
-    {
+    for (clang, processor) in [
+        ("clang-19", "gfx906"),
+        ("clang-19", "gfx90a"),
+        ("clang-19", "gfx942"),
+        ("clang-19", "gfx1030"),
+        ("clang-19", "gfx803"),
+    ] {
         let Some(bytes) = compile(clang, processor, "-O0") else { return };
         let (seen, values) = (Arc::default(), Arc::default());
         let checker =
@@ -248,7 +252,7 @@ impl FrontEnd for Upward {
 
 #[test]
 fn callers_have_variables_too() {
-    for processor in ["gfx906", "gfx90a", "gfx1030", "gfx803"] {
+    for processor in ["gfx906", "gfx90a", "gfx942", "gfx1030", "gfx803"] {
         let Some(bytes) = compile("clang-19", processor, "-O0") else { return };
         let values = Arc::default();
         debug(&bytes, Box::new(Upward { values: Arc::clone(&values) })).expect("the kernel runs");

@@ -11,7 +11,7 @@ use testkit::Rng;
 
 const CLANG: &str = "clang-19";
 const ITEMS: usize = 512;
-const PROCESSORS: [&str; 6] = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"];
+const PROCESSORS: [&str; 7] = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx942", "gfx1010", "gfx1030"];
 
 /// Pairs of words: edges, small numbers, anything.
 fn inputs() -> Vec<u32> {

@@ -75,7 +75,7 @@ const RACES: [&str; 3] = ["histogram", "scaled", "not_waited_for"];
 /// Each processor's object of a file at each level, with what to call it.
 fn objects(file: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
     let source = crate::common::test_file(file);
-    let processors = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"];
+    let processors = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx942", "gfx1010", "gfx1030"];
     let ways = processors.into_iter().flat_map(|one| ["-O0", "-O1", "-O3"].map(|level| (one, level)));
     ways.map(move |(processor, level)| {
         let options = [&format!("-mcpu={processor}"), level];

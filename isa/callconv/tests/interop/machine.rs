@@ -272,15 +272,31 @@ impl Asm<'_> {
 
     fn stack_bytes(&mut self, store: bool, reg: &str, at: u32, bytes: u32) {
         assert!(at <= REACH);
-        let name = buffer(store, bytes);
-        self.put(&format!("{name} {reg}, off, s[0:3], s32 offset:{at}"));
+        self.access((store, bytes), reg, ("off", "s32"), at);
         self.wait();
+    }
+
+    /// An access to private memory: at the sum of an address in a VGPR, a scalar offset and a constant.
+    fn access(&mut self, (store, bytes): (bool, u32), reg: &str, (address, base): (&str, &str), at: u32) {
+        let name = buffer(store, bytes);
+        if self.has_descriptor() {
+            let offen = if address == "off" { "" } else { "offen " };
+            return self.put(&format!("{name} {reg}, {address}, s[0:3], {base} {offen}offset:{at}"));
+        }
+        let (name, base) = (name.replace("buffer", "scratch"), if base == "0" { "off" } else { base });
+        match store {
+            true => self.put(&format!("{name} {address}, {reg}, {base} offset:{at}")),
+            false => self.put(&format!("{name} {reg}, {address}, {base} offset:{at}")),
+        }
+    }
+
+    fn has_descriptor(&self) -> bool {
+        callconv::scratch_descriptor(&self.config.target).is_some()
     }
 
     /// Private memory behind an address.
     fn private(&mut self, store: bool, reg: &str, address: &str, at: u32, bytes: u32) {
-        let name = buffer(store, bytes);
-        self.put(&format!("{name} {reg}, {address}, s[0:3], 0 offen offset:{at}"));
+        self.access((store, bytes), reg, (address, "0"), at);
         self.wait();
     }
 
@@ -362,7 +378,7 @@ impl Asm<'_> {
         for reg in (0..40).chain(48..56).filter(|reg| !but.contains(reg)) {
             self.put(&format!("v_mov_b32 v{reg}, 0x5a5a5a5a"));
         }
-        for reg in 4..30 {
+        for reg in if self.has_descriptor() { 4..30 } else { 0..30 } {
             self.put(&format!("s_mov_b32 s{reg}, 0xa5a5a5a5"));
         }
         if self.config.target.has(isa::Feature::MAI) {
@@ -412,7 +428,7 @@ impl Asm<'_> {
         self.put("v_mov_b32 v33, 0");
         for at in (0..frame + case.assignment.stack_bytes).step_by(4) {
             assert!(at <= REACH);
-            self.put(&format!("buffer_store_dword v33, off, s[0:3], s32 offset:{at}"));
+            self.access((true, 4), "v33", ("off", "s32"), at);
         }
         self.wait();
         for (at, reg) in [(0, "s30"), (4, "s31"), (16, "s34"), (20, "s35")] {
@@ -443,14 +459,14 @@ impl Asm<'_> {
                 Cell::On(at, bytes) => self.stack_bytes(true, "v33", frame + at, bytes),
             }
         }
-        let lanes = self.config.target.wave_size;
-        self.put(&format!("s_add_u32 s32, s32, {:#x}", frame * lanes));
+        let scale = self.config.target.stack_scale();
+        self.put(&format!("s_add_u32 s32, s32, {:#x}", frame * scale));
         self.put("s_getpc_b64 s[16:17]");
         self.put(&format!("s_add_u32 s16, s16, g{i}@rel32@lo+4"));
         self.put(&format!("s_addc_u32 s17, s17, g{i}@rel32@hi+12"));
         self.put("s_swappc_b64 s[30:31], s[16:17]");
         self.wait();
-        self.put(&format!("s_sub_u32 s32, s32, {:#x}", frame * lanes));
+        self.put(&format!("s_sub_u32 s32, s32, {:#x}", frame * scale));
         self.stack(false, "v52", 8);
         self.stack(false, "v53", 12);
         self.results(&result, &rooms);
@@ -475,7 +491,7 @@ impl Asm<'_> {
     fn addresses(&mut self, args: &Cells, result: &Cells, frame: u32, rooms: &BTreeMap<(u8, u32), u32>) {
         for place in args.places.iter().chain(&result.places) {
             let Some(room) = rooms.get(&place.key()) else { continue };
-            self.put(&format!("s_lshr_b32 s16, s32, {}", self.config.target.wave_size.trailing_zeros()));
+            self.put(&format!("s_lshr_b32 s16, s32, {}", self.config.target.stack_scale().trailing_zeros()));
             self.put(&format!("s_add_u32 s16, s16, {room:#x}"));
             self.put("v_mov_b32 v33, s16");
             self.deliver(*place, frame);

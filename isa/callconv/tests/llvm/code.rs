@@ -237,6 +237,14 @@ fn exists(name: &str) -> bool {
     found
 }
 
+/// Asks LLVM 19 something for a processor that is not among those of [`for_each_processor`].
+pub fn for_new_processor(cpu: &str, text: &str, ask: impl Fn(&Code<'_>, &Subtarget)) {
+    if exists("llc-19") {
+        let target = Subtarget::by_name(cpu).unwrap();
+        ask(&Code::new(&llc("llc-19", &target, text)), &target);
+    }
+}
+
 /// What a compiler that does not take a text says; nothing if there is no such compiler.
 pub fn refusal(name: &str, target: &Subtarget, text: &str) -> Option<String> {
     if !exists(name) {

@@ -5,7 +5,7 @@ mod code;
 use callconv::{
     After, Convention, Entry, Implicit, Inreg, Preserved, Stack, Subject, column, preserved, states,
 };
-use code::{Line, for_each_processor};
+use code::{Line, for_each_processor, for_new_processor};
 use isa::{Counter, Feature, Subtarget};
 
 const FUNCTIONS: &str = include_str!("functions.ll");
@@ -315,6 +315,48 @@ fn stack_pointer() {
             assert!(passes("kernel") && passes("pass_on"));
         },
     );
+}
+
+/// On gfx942 nothing says where private memory is: the registers of the descriptor are like others, and the stack
+/// pointer counts the bytes of a lane.
+#[test]
+fn without_descriptor() {
+    for_new_processor("gfx942", FUNCTIONS, |code, target| {
+        let stack = stack(Convention::Today);
+        assert!(
+            callconv::states(Convention::Today, target)
+                .all(|state| { state.subject != Subject::PrivateSegmentBuffer })
+        );
+        assert_eq!(
+            state_of(Convention::Today, target, Subject::StackPointer),
+            (Entry::StackEnd, After::Same)
+        );
+        let writes_first = |line: &Line<'_>| {
+            line.op.starts_with("s_") && code::sgprs(line.args.first().unwrap_or(&"")).any(|reg| reg < 4)
+        };
+        assert!(code.names().any(|name| code.lines_of(name).any(writes_first)));
+        let pointer = format!("s{}", stack.pointer);
+        let step = stack.distance(stack.align, target) as i64;
+        assert_eq!(step, 16);
+        let mut moved = Vec::new();
+        for name in code.names() {
+            let added: Vec<i64> = code.lines_of(name).filter_map(|line| line.added_to(&pointer)).collect();
+            assert!(added.iter().all(|by| by % step == 0), "{name}: {added:?}");
+            assert_eq!(added.iter().sum::<i64>(), 0, "{name}: {added:?}");
+            moved.extend(added);
+        }
+        assert!(moved.contains(&step), "{moved:?}");
+        assert!(
+            code.lines_of("on_stack").any(|line| line.is("scratch_load_dword", &["v0", "off", &pointer]))
+        );
+        // Wide stores may write several arguments.
+        let passes = |name| {
+            let stored =
+                |line: &Line<'_>| line.op.starts_with("scratch_store_dword") && line.args[2] == pointer;
+            code.lines_of(name).any(stored)
+        };
+        assert!(passes("kernel") && passes("pass_on"));
+    });
 }
 
 #[test]
