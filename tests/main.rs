@@ -31,6 +31,7 @@ mod math;
 mod mutants;
 mod oracle;
 mod orders;
+mod pal;
 mod printf;
 mod processor_table;
 mod processors;

@@ -73,11 +73,11 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     }
     for kernel in program.kernels {
         listing.head(kernel)?;
-        listing.code(&program.target_of(kernel), kernel.func)?;
+        listing.code(&program.target_of(kernel), kernel.func, program.symbol(kernel))?;
     }
     for function in program.functions {
         listing.function_head(function);
-        listing.code(&program.target_of_function(function), function.func)?;
+        listing.code(&program.target_of_function(function), function.func, &function.func.name)?;
     }
     let Listing { mut out, functions, .. } = listing;
     if let Some(CodeEnd { word, bytes }) = program.code_end() {
@@ -100,7 +100,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         variables.for_each(|variable| write_variable(variable, &functions, &mut out));
     }
     program.shared.iter().for_each(|variable| out.push_str(&variable.directives()));
-    notes::epilogue(program, &mut out);
+    notes::epilogue(program, &mut out)?;
     if !program.signatures.is_empty() {
         let _ = writeln!(out, "\t.section\t{},\"eMS\",@progbits,1", objwriter::elf::SIGNATURES);
         for signature in program.signatures {
@@ -111,7 +111,8 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
 }
 
 impl<'p> Listing<'p> {
-    fn code(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
+    /// Writes the code of a function, whose symbol is `symbol`.
+    fn code(&mut self, target: &Subtarget, func: &MachFunc, symbol: &str) -> Result<(), EmitError> {
         let name = &func.name;
         let targets = branch_targets(func);
         let mut line = 0;
@@ -136,13 +137,13 @@ impl<'p> Listing<'p> {
                 past_getpc = if inst.op == op::S_GETPC_B64 { 0 } else { past_getpc + size };
             }
         }
-        let _ = write!(self.out, ".L{name}_end:\n\t.size\t{name}, .L{name}_end-{name}\n");
+        let _ = write!(self.out, ".L{name}_end:\n\t.size\t{symbol}, .L{name}_end-{symbol}\n");
         Ok(())
     }
 
     /// Writes the directives before a kernel's code.
     fn head(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
-        let name = &kernel.func.name;
+        let name = self.program.symbol(kernel);
         let _ = write!(
             self.out,
             "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n"

@@ -11,7 +11,8 @@ use std::fmt::Write;
 /// Alignment at which the command processor reads descriptors, in bytes.
 pub const ALIGN: u64 = 64;
 
-/// Offsets of the register words `compute_pgm_rsrc1` and `compute_pgm_rsrc2`.
+/// Offsets of the register words `compute_pgm_rsrc3`, `compute_pgm_rsrc1` and `compute_pgm_rsrc2`.
+pub(crate) const RSRC3: usize = 44;
 pub(crate) const RSRC1: usize = 48;
 pub(crate) const RSRC2: usize = 52;
 

@@ -99,7 +99,7 @@ fn write(
         }
         false => None,
     };
-    let (object, code) = image.finish(config);
+    let (object, code) = image.finish(config)?;
     let written = file(&object, bump).map_err(EmitError::Container);
     *memory = Memory::from_written(object, code);
     written
@@ -264,7 +264,7 @@ impl<'a> Image<'a> {
             let place = Place::Undefined;
             Symbol { name, binding: STB_GLOBAL, visibility, kind, size: 0, place }
         };
-        let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
+        let kernels = program.kernels.iter().map(|kernel| program.symbol(kernel));
         let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
         let kind = if program.has_kernel_code() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
@@ -606,14 +606,14 @@ impl<'a> Image<'a> {
 
     /// Returns the finished object with the section `config` after the code, and the buffer for encoded code
     /// so that the caller can reuse its memory.
-    fn finish(mut self, config: Option<Section<'a>>) -> (Object<'a>, code::Code) {
+    fn finish(mut self, config: Option<Section<'a>>) -> Result<(Object<'a>, code::Code), EmitError> {
         let first_variable = self.first_variable() as u32;
         let function_numbers = self.first_function()..self.first_function() + self.program.functions.len();
         self.note.align = 4;
         if !self.program.target.system().has_metadata {
             self.note.flags = 0;
         }
-        notes::write(self.program, self.note.data.to_mut());
+        notes::write(self.program, self.note.data.to_mut())?;
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
         let data = has_data.then_some(self.data);
         let rodata = self.program.has_rodata().then_some(self.rodata);
@@ -667,7 +667,7 @@ impl<'a> Image<'a> {
             order: self.order,
             ..Object::default()
         };
-        (object, self.code)
+        Ok((object, self.code))
     }
 }
 

@@ -25,6 +25,7 @@ mod language;
 pub mod lines;
 pub mod metadata;
 pub mod notes;
+mod pal;
 pub mod printf;
 pub mod shared;
 mod unwind;
@@ -210,6 +211,7 @@ impl<'a> Program<'a> {
         }
         let has_accumulation = objwriter::descriptor::ACCUM_OFFSET.on.has(&self.target);
         match self.target.kernel_header() {
+            KernelHeader::Pipeline => pal::kernel(self).map(|_| ()),
             KernelHeader::KernelCode | KernelHeader::Config if has_accumulation => {
                 let what = if system.has_metadata { "code object V2" } else { system.name };
                 Err(EmitError::Unsupported(what.to_owned()))
@@ -226,6 +228,17 @@ impl<'a> Program<'a> {
     /// Returns whether a header (`amd_kernel_code_t`) precedes the code of each kernel.
     fn has_kernel_code(&self) -> bool {
         self.target.kernel_header() == KernelHeader::KernelCode
+    }
+
+    /// Returns whether the object has the metadata of a pipeline.
+    fn has_pipeline(&self) -> bool {
+        self.target.kernel_header() == KernelHeader::Pipeline
+    }
+
+    /// Returns the symbol of a kernel's code: the kernel's name, except where the runtime looks for another
+    /// symbol.
+    fn symbol<'k>(&self, kernel: &'k Kernel) -> &'k str {
+        if self.has_pipeline() { pal::entry_point() } else { &kernel.func.name }
     }
 
     /// Returns the kernels that have descriptors.

@@ -62,6 +62,11 @@ fn target(program: &Program) -> Option<String> {
     (program.target.code_object >= CodeObjectVersion::V4).then(|| program.target_id())
 }
 
+/// Returns the list of a kernel's arguments, as the metadata of HSA has it.
+pub fn args(program: &Program, kernel: &Kernel) -> Value {
+    value(Item::Args(Args { own: kernel.args, hidden: program.hidden(kernel), has_align: false }))
+}
+
 /// Appends the metadata as MessagePack.
 pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
     let target = target(program);

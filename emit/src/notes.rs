@@ -1,8 +1,9 @@
 //! Notes of an object: since V3 one note with the metadata, in V2 four notes. Objects for Mesa and for no
-//! operating system have one note, which names the processor. They are written either as note
-//! records or as assembler directives that produce the same records.
+//! operating system have one note, which names the processor. Objects for PAL have this note and one with the
+//! metadata of the pipeline. They are written either as note records or as assembler directives that produce
+//! the same records.
 
-use crate::{Program, metadata};
+use crate::{EmitError, Program, metadata, pal};
 use isa::{CodeObjectVersion, Subtarget};
 use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_VERSION};
 use std::fmt::Write;
@@ -34,15 +35,25 @@ fn processor(target: &Subtarget) -> String {
 }
 
 /// Appends the records.
-pub fn write(program: &Program, out: &mut Vec<u8>) {
+///
+/// # Errors
+/// The metadata cannot state what the program needs.
+pub fn write(program: &Program, out: &mut Vec<u8>) -> Result<(), EmitError> {
     let target = &program.target;
-    if target.system().has_config {
+    if !target.system().has_metadata {
         let name = processor(target);
-        return note::write("AMD", NT_ISA_NAME, |out| out.extend_from_slice(name.as_bytes()), out);
+        note::write("AMD", NT_ISA_NAME, |out| out.extend_from_slice(name.as_bytes()), out);
+    }
+    if program.has_pipeline() {
+        let metadata = pal::contents(program)?;
+        note::write("AMDGPU", NT_METADATA, |out| out.extend_from_slice(&metadata), out);
+    }
+    if !target.system().has_metadata {
+        return Ok(());
     }
     if target.code_object != CodeObjectVersion::V2 {
         note::write("AMDGPU", NT_METADATA, |out| metadata::write_message_pack(program, out), out);
-        return;
+        return Ok(());
     }
     let isa = note::isa_version(isa_version(target), VENDOR.as_bytes(), ARCH.as_bytes());
     let mut record = |kind, desc: &[u8]| note::write("AMD", kind, |out| out.extend_from_slice(desc), out);
@@ -50,6 +61,7 @@ pub fn write(program: &Program, out: &mut Vec<u8>) {
     record(NT_ISA_VERSION, &isa);
     record(NT_ISA_NAME, isa_name(target).as_bytes());
     record(NT_METADATA_V2, metadata::text(program).as_bytes());
+    Ok(())
 }
 
 /// Appends to a listing the directives that come first: the code object version and the processor.
@@ -72,14 +84,21 @@ pub fn prologue(program: &Program, out: &mut String) {
 }
 
 /// Appends the metadata at the end of a listing.
-pub fn epilogue(program: &Program, out: &mut String) {
-    if program.target.system().has_config {
+///
+/// # Errors
+/// The metadata cannot state what the program needs.
+pub fn epilogue(program: &Program, out: &mut String) -> Result<(), EmitError> {
+    if !program.target.system().has_metadata {
         let _ = writeln!(out, "\t.amd_amdgpu_isa \"{}\"", processor(&program.target));
-        return;
+        if program.has_pipeline() {
+            out.push_str(&pal::text(program)?);
+        }
+        return Ok(());
     }
     let directive = match program.target.code_object {
         CodeObjectVersion::V2 => "amd_amdgpu_hsa_metadata",
         _ => "amdgpu_metadata",
     };
     let _ = write!(out, "\t.{directive}\n{}\t.end_{directive}\n", metadata::text(program));
+    Ok(())
 }

@@ -268,10 +268,10 @@ fn same_sections(what: &str, ours: &[u8], theirs: &[u8]) {
     assert_eq!(symbols(ours), symbols(theirs), "{what}");
 }
 
-/// What the compiler has no metadata for is refused, not written as something else.
+/// PAL has one kernel in an object. More are refused, not written as something else.
 #[test]
-fn other_systems_are_refused() {
-    let funcs = [func("first")];
+fn several_kernels_are_refused_for_pal() {
+    let funcs = [func("first"), func("second")];
     let kernels = kernels(&funcs);
     let mut program = program(&kernels, V4);
     program.target.os = isa::Os::AmdPal;

@@ -1,4 +1,5 @@
-//! The section `.AMDGPU.config` states the same values as LLVM 19 for kernels with the same resources.
+//! The section `.AMDGPU.config`, and the metadata of PAL's pipelines, state the same values as LLVM 19 for
+//! kernels with the same resources.
 
 use emit::{InitialState, Kernel, Language, Program};
 use isa::{Abi, MachInst, Operand, Os, Subtarget, op};
@@ -120,21 +121,37 @@ fn by_llvm(text: &str, cpu: &str, os: Os) -> (Vec<u32>, String) {
     (longs.take(10).collect(), listing)
 }
 
+/// Returns the value of a comment of LLVM's listing such as `NumSgprs`.
 fn comment(listing: &str, name: &str) -> u32 {
     let found =
         listing.lines().find_map(|line| line.strip_prefix("; ")?.strip_prefix(name)?.strip_prefix(": "));
     found.and_then(|text| text.split_whitespace().next()?.parse().ok()).unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Returns the numbers that kernc writes for a kernel with the resources that LLVM's listing states.
+/// Returns the section `.AMDGPU.config` that kernc writes for a kernel with the resources that LLVM's listing
+/// states.
 fn by_kernc(used: &Used, listing: &str, cpu: &str, os: Os) -> Vec<u32> {
+    let bytes = object_of(used, listing, cpu, os);
+    let file = object::File::parse(&*bytes).expect("an object");
+    let section = file.section_by_name(".AMDGPU.config").expect("the section");
+    let (words, rest) = section.data().expect("contents").as_chunks::<4>();
+    assert!(rest.is_empty());
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// Returns kernc's object with a kernel that has the resources that LLVM's listing states.
+fn object_of(used: &Used, listing: &str, cpu: &str, os: Os) -> Vec<u8> {
     let target = Subtarget::by_name(cpu).expect("a processor").with_os(os);
     let stated = |name: &str| comment(listing, name);
     let rsrc2 = |name: &str| stated(&format!("COMPUTE_PGM_RSRC2:{name}"));
-    let is_mesa = os == Os::Mesa3d;
+    let (is_mesa, is_pal) = (os == Os::Mesa3d, os == Os::AmdPal);
+    // For PAL, LLVM leaves the user SGPRs and the ids to the frontend.
+    let rsrc2 =
+        |name: &str| if is_pal { u32::from(name == "SCRATCH_EN" && used.scratch > 0) } else { rsrc2(name) };
     let abi = Abi {
         private_segment_buffer: is_mesa || rsrc2("SCRATCH_EN") == 1,
         makes_buffer: !is_mesa,
+        pal: is_pal,
         kernarg_ptr: true,
         // LLVM asks Mesa for FLAT_SCRATCH, although Mesa does not provide it.
         flat_scratch_init: is_mesa && rsrc2("USER_SGPR") == 8,
@@ -158,7 +175,7 @@ fn by_kernc(used: &Used, listing: &str, cpu: &str, os: Os) -> Vec<u32> {
         func: &func,
         args: &[],
         kernarg_align: 8,
-        reqd_workgroup_size: None,
+        reqd_workgroup_size: Some([64, 1, 1]).filter(|_| is_pal),
         workgroup_size_hint: None,
         vec_type_hint: None,
         max_flat_workgroup_size: 64,
@@ -179,12 +196,7 @@ fn by_kernc(used: &Used, listing: &str, cpu: &str, os: Os) -> Vec<u32> {
         debug: None,
         frames: None,
     };
-    let bytes = emit::elf::complete_in(&program, &mut emit::Context::default()).expect("an object");
-    let file = object::File::parse(&*bytes).expect("an object");
-    let section = file.section_by_name(".AMDGPU.config").expect("the section");
-    let (words, rest) = section.data().expect("contents").as_chunks::<4>();
-    assert!(rest.is_empty());
-    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    emit::elf::complete_in(&program, &mut emit::Context::default()).expect("an object")
 }
 
 #[test]
@@ -202,6 +214,56 @@ fn registers_are_those_of_llvm() {
                 let hex = |list: &[u32]| list.iter().map(|word| format!("{word:#x}")).collect::<Vec<_>>();
                 assert_eq!(hex(&ours), hex(&theirs), "{cpu} {}\n{text}", os.system().name);
             }
+        }
+    }
+}
+
+/// Returns the metadata of a PAL object.
+fn pipeline(bytes: &[u8]) -> palmeta::Metadata {
+    let file = object::File::parse(bytes).expect("an object");
+    let section = file.section_by_name(".note").expect("the section").data().expect("contents");
+    // The note with the name of the processor comes first.
+    let at = section.windows(8).position(|bytes| bytes == b"AMDGPU\0\0").expect("the note");
+    let size = section[at - 8..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word)) as usize;
+    palmeta::Metadata::read(&section[at + 8..][..size]).expect("metadata")
+}
+
+#[test]
+fn pipelines_are_those_of_llvm() {
+    if !have(&["llc-19"], "pipelines_are_those_of_llvm") {
+        return;
+    }
+    const RSRC1: u32 = 0x2e12;
+    const RSRC2: u32 = 0x2e13;
+    const INITIATOR: u32 = 0x2e00;
+    // `SCRATCH_EN` and `LDS_SIZE`, which LLVM states.
+    const MASK: u32 = 1 | 0x1ff << 15;
+    for cpu in PROCESSORS.into_iter().chain(["gfx90a"]) {
+        for used in &USED {
+            let text = ir(used).replace(
+                "define amdgpu_kernel void @k(ptr addrspace(1) %p)",
+                "define amdgpu_cs void @k(ptr addrspace(1) inreg %p)",
+            );
+            let (_, listing) = by_llvm(&text, cpu, Os::AmdPal);
+            let lines = listing.lines().skip_while(|line| line.trim() != "---");
+            let block: Vec<&str> = lines.take_while(|line| !line.contains(".end_amdgpu_pal")).collect();
+            let theirs = palmeta::Metadata::from_text(&(block.join("\n") + "\n")).expect("metadata");
+            let ours = pipeline(&object_of(used, &listing, cpu, Os::AmdPal));
+            let what = format!("{cpu}\n{text}\n{}", theirs.to_text(palmeta::Spelling::Llvm19));
+            let hex = |metadata: &palmeta::Metadata, number, mask| {
+                metadata.register(number).map(|value| format!("{:#x}", value & mask))
+            };
+            assert_eq!(hex(&ours, RSRC1, u32::MAX), hex(&theirs, RSRC1, u32::MAX), "RSRC1 {what}");
+            assert_eq!(hex(&ours, RSRC2, MASK), hex(&theirs, RSRC2, MASK), "RSRC2 {what}");
+            assert_eq!(hex(&ours, INITIATOR, u32::MAX), hex(&theirs, INITIATOR, u32::MAX), "{what}");
+            for key in [".scratch_memory_size", ".vgpr_count", ".agpr_count"] {
+                let of = |metadata: &palmeta::Metadata| {
+                    metadata.stage(palmeta::Stage::Cs).and_then(|stage| stage.get(key)).cloned()
+                };
+                assert_eq!(of(&ours), of(&theirs), "{key} {what}");
+            }
+            let found = ours.verify();
+            assert!(found.is_empty(), "{found:?}");
         }
     }
 }

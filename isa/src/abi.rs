@@ -16,6 +16,14 @@ pub struct Abi {
     /// Whether the kernel itself writes the private segment buffer, because the runtime does not provide it.
     /// The buffer is then in four SGPRs after the system SGPRs.
     pub makes_buffer: bool,
+    /// Whether the user SGPRs are those of AMDPAL's compute shaders: 16 registers with fixed contents ([`PAL`]).
+    /// The kernel itself writes [`AbiInput::PrivateSegmentBuffer`] and [`AbiInput::KernargPtr`] there. The
+    /// address of the kernel arguments is then in two SGPRs after the system SGPRs.
+    pub pal: bool,
+    /// Which dwords of the kernel arguments the kernel reads from AMDPAL's user SGPRs.
+    pub user_data: [bool; PAL.user_data],
+    /// Address of the numbers of work-groups (AMDPAL, 2 user SGPRs).
+    pub group_counts: bool,
     /// Address of the dispatch packet (2 user SGPRs).
     pub dispatch_ptr: bool,
     /// Address of the queue (2 user SGPRs).
@@ -33,6 +41,37 @@ pub struct Abi {
     /// Which work-item ids are in VGPRs: 0 for x only, 1 for x and y, 2 for x, y and z.
     pub workitem_ids: u8,
 }
+
+/// The fixed user SGPRs of AMDPAL's compute shaders.
+#[derive(Debug)]
+pub struct PalRegisters {
+    /// Number of user SGPRs.
+    pub count: u16,
+    /// Low half of the address of the global internal table.
+    pub global_table: u16,
+    /// First SGPR with dwords of the kernel arguments.
+    pub first_user_data: u16,
+    /// Number of these SGPRs.
+    pub user_data: usize,
+    /// Low half of the address of the spill table, which has the kernel arguments.
+    pub spill_table: u16,
+    /// Address of the numbers of work-groups (2 SGPRs).
+    pub group_counts: u16,
+    /// Offset in bytes of the descriptor of scratch memory in the global internal table.
+    pub scratch_descriptor: i64,
+}
+
+/// The fixed user SGPRs of AMDPAL's compute shaders (LLVM's AMDGPU guide, seed 000, lines 4311 and 4340). The
+/// upper half of the tables' addresses is that of the program counter.
+pub const PAL: PalRegisters = PalRegisters {
+    count: 16,
+    global_table: 0,
+    first_user_data: 2,
+    user_data: 10,
+    spill_table: 12,
+    group_counts: 13,
+    scratch_descriptor: 16,
+};
 
 /// A value that the hardware or the packet processor puts into registers before a kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +97,10 @@ pub enum AbiInput {
     /// Address of the hidden arguments (2 SGPRs). A function that is not a kernel receives it in registers. A
     /// kernel does not, because its hidden arguments are in memory after its own arguments.
     ImplicitArgPtr,
+    /// Dword of the kernel arguments (AMDPAL, 1 SGPR).
+    UserData(u8),
+    /// Address of the numbers of work-groups (AMDPAL, 2 SGPRs).
+    GroupCounts,
 }
 
 /// A value that is present when a kernel starts, with its registers.
@@ -79,10 +122,21 @@ impl Abi {
             (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer && !self.makes_buffer),
             (AbiInput::DispatchPtr, 2, self.dispatch_ptr),
             (AbiInput::QueuePtr, 2, self.queue_ptr),
-            (AbiInput::KernargPtr, 2, self.kernarg_ptr),
+            (AbiInput::KernargPtr, 2, self.kernarg_ptr && !self.pal),
             (AbiInput::DispatchId, 2, self.dispatch_id),
             (AbiInput::FlatScratchInit, 2, self.flat_scratch_init),
         ]
+    }
+
+    /// Returns the values in AMDPAL's user SGPRs that the kernel reads.
+    fn pal_user_sgprs(&self) -> impl Iterator<Item = AbiSlot> {
+        let user_data = (0..).zip(self.user_data).filter(|&(_, present)| present).map(|(n, _)| AbiSlot {
+            input: AbiInput::UserData(n),
+            reg: Reg::sgpr(PAL.first_user_data + u16::from(n)),
+            len: 1,
+        });
+        let counts = AbiSlot { input: AbiInput::GroupCounts, reg: Reg::sgpr(PAL.group_counts), len: 2 };
+        user_data.chain(self.group_counts.then_some(counts))
     }
 
     /// Returns the values in system SGPRs in register order. Each has its number of dwords, and whether the
@@ -102,11 +156,21 @@ impl Abi {
     pub fn layout(&self) -> SmallVec<[AbiSlot; 13]> {
         let mut slots = SmallVec::new();
         let mut next = 0;
+        if self.pal {
+            slots.extend(self.pal_user_sgprs());
+            next = PAL.count;
+        }
         for (input, len, present) in self.user_sgprs().into_iter().chain(self.system_sgprs()) {
             if present {
                 slots.push(AbiSlot { input, reg: Reg::sgpr(next), len });
                 next += u16::from(len);
             }
+        }
+        if self.pal && self.kernarg_ptr {
+            // Instructions take addresses only from registers with an even number.
+            let reg = Reg::sgpr(next.next_multiple_of(2));
+            slots.push(AbiSlot { input: AbiInput::KernargPtr, reg, len: 2 });
+            next = reg.number() + 2;
         }
         if self.private_segment_buffer && self.makes_buffer {
             // Instructions take the buffer only from registers whose number is a multiple of 4.
@@ -126,6 +190,9 @@ impl Abi {
 
     /// Returns the number of user SGPRs.
     pub fn user_sgpr_count(&self) -> u32 {
+        if self.pal {
+            return PAL.count.into();
+        }
         self.user_sgprs().iter().filter(|(.., present)| *present).map(|&(_, len, _)| u32::from(len)).sum()
     }
 }
@@ -158,5 +225,30 @@ mod tests {
             ]
         );
         assert_eq!(abi.user_sgpr_count(), 6);
+    }
+
+    #[test]
+    fn registers_of_pal_are_fixed() {
+        let mut abi = Abi { pal: true, makes_buffer: true, ..Abi::default() };
+        abi.user_data[9] = true;
+        abi.group_counts = true;
+        abi.kernarg_ptr = true;
+        abi.private_segment_buffer = true;
+        abi.workgroup_id[1] = true;
+        abi.private_segment_wave_offset = true;
+        let regs: Vec<(AbiInput, u16)> = abi.layout().iter().map(|slot| (slot.input, slot.reg.0)).collect();
+        assert_eq!(
+            regs,
+            [
+                (AbiInput::UserData(9), 11),
+                (AbiInput::GroupCounts, 13),
+                (AbiInput::WorkgroupId(1), 16),
+                (AbiInput::PrivateSegmentWaveOffset, 17),
+                (AbiInput::KernargPtr, 18),
+                (AbiInput::PrivateSegmentBuffer, 20),
+                (AbiInput::WorkitemId(0), 256),
+            ]
+        );
+        assert_eq!(abi.user_sgpr_count(), 16);
     }
 }

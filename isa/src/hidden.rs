@@ -216,6 +216,9 @@ static V5: HiddenArgs = HiddenArgs {
     align: 8,
 };
 
+/// No hidden arguments, on systems whose runtime appends nothing to a kernel's arguments.
+pub(crate) static NO_HIDDEN: HiddenArgs = HiddenArgs { args: &[], size: 0, align: 1 };
+
 // Hidden arguments of Mesa's OpenCL, with and without the operating system `mesa3d`: clover appends the
 // number of dimensions and the global offset to a kernel's arguments (`make_kernel_args` in Mesa's
 // `clover/llvm/codegen/common.cpp`), and libclc reads them from there.

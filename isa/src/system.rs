@@ -7,7 +7,7 @@
 //! follows `si_setup_user_sgprs_co_v2` of Mesa's `si_compute.c`.
 
 use crate::abi::AbiInput;
-use crate::hidden::{HiddenArgs, MESA};
+use crate::hidden::{HiddenArgs, MESA, NO_HIDDEN};
 use crate::{CodeObjectVersion, Os, Subtarget};
 
 /// Where a kernel's registers and other resources are stated.
@@ -19,6 +19,9 @@ pub enum KernelHeader {
     KernelCode,
     /// Only in the section `.AMDGPU.config`.
     Config,
+    /// In the metadata of the pipeline: values of hardware registers and other facts. An object has one
+    /// kernel.
+    Pipeline,
 }
 
 /// Where a kernel finds the sizes of the grid and of its work-group.
@@ -29,6 +32,9 @@ pub enum LaunchSizes {
     /// In nine dwords in front of the explicit arguments: the number of work-groups in each dimension, then
     /// the number of work-items, then the size of a work-group.
     Words,
+    /// Only the numbers of work-groups are in memory, at an address in two user SGPRs. The size of a work-group
+    /// is a constant of the kernel.
+    GroupCounts,
 }
 
 /// Offset of the number of work-items, if [`LaunchSizes::Words`] holds the sizes. Each size has a dword for
@@ -45,6 +51,8 @@ pub enum ScratchSetUp {
     /// The kernel writes the descriptor into four SGPRs. The runtime provides the first two dwords as the
     /// symbols of [`SCRATCH_SYMBOLS`].
     Symbols,
+    /// The kernel loads the descriptor from the global internal table of AMDPAL.
+    Table,
 }
 
 /// Names of the undefined symbols for the first two dwords of the scratch descriptor.
@@ -110,6 +118,22 @@ const ALL_USER_SGPRS: &[AbiInput] = &[
     AbiInput::FlatScratchInit,
 ];
 
+/// AMDPAL's user SGPRs. The kernel computes the address of its arguments, which are in the spill table too.
+const PAL_USER_SGPRS: &[AbiInput] = &[
+    AbiInput::UserData(0),
+    AbiInput::UserData(1),
+    AbiInput::UserData(2),
+    AbiInput::UserData(3),
+    AbiInput::UserData(4),
+    AbiInput::UserData(5),
+    AbiInput::UserData(6),
+    AbiInput::UserData(7),
+    AbiInput::UserData(8),
+    AbiInput::UserData(9),
+    AbiInput::KernargPtr,
+    AbiInput::GroupCounts,
+];
+
 /// ROCm and other runtimes that follow the rules of HSA.
 const HSA: System = System {
     os: Os::AmdHsa,
@@ -143,12 +167,17 @@ pub static SYSTEMS: [System; 4] = [
         name: "amdpal",
         triple: "amdgcn-amd-amdpal",
         os_abi: 65,
-        is_compiled: false,
-        header: KernelHeader::Config,
+        header: KernelHeader::Pipeline,
         has_metadata: false,
+        is_linked: false,
         has_addends: false,
+        states_lds: true,
         translates: false,
+        sizes: LaunchSizes::GroupCounts,
+        user_sgprs: PAL_USER_SGPRS,
+        scratch: ScratchSetUp::Table,
         has_trap_handler: false,
+        hidden: Some(&NO_HIDDEN),
         ..HSA
     },
     System {
@@ -216,7 +245,7 @@ impl System {
     /// work-group ids, exist in every system.
     pub fn provides(&self, input: AbiInput) -> bool {
         match input {
-            AbiInput::PrivateSegmentBuffer if self.scratch == ScratchSetUp::Symbols => true,
+            AbiInput::PrivateSegmentBuffer if self.scratch != ScratchSetUp::UserSgprs => true,
             AbiInput::WorkgroupId(_)
             | AbiInput::PrivateSegmentWaveOffset
             | AbiInput::WorkitemId(_)

@@ -12,7 +12,7 @@ use callconv::Place;
 use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
 use isa::system::{GLOBAL_SIZE_WORDS, LOCAL_SIZE_WORDS};
-use isa::{Abi, Feature, LaunchSizes, Operand, Reg, ScratchSetUp, Subtarget, VReg};
+use isa::{Abi, Feature, KernelHeader, LaunchSizes, Operand, Reg, ScratchSetUp, Subtarget, VReg};
 use smallvec::SmallVec;
 
 /// Inputs that have been requested.
@@ -82,6 +82,7 @@ impl Lower<'_> {
             AbiInput::QueuePtr => "a generic pointer on this processor, which needs the address of the queue",
             AbiInput::FlatScratchInit => "a generic pointer to private memory",
             AbiInput::DispatchId => "the id of the dispatch",
+            AbiInput::DispatchPtr => "a size of the launch in a function that is not inlined",
             _ => "an input that the runtime does not provide",
         };
         self.lacking(what);
@@ -140,8 +141,13 @@ impl Lower<'_> {
         if self.out.scratch_size > 0 {
             self.request_scratch();
         }
-        let makes_buffer = self.target.system().scratch == ScratchSetUp::Symbols;
-        let mut abi = Abi { workitem_ids: self.inputs.packed.unwrap_or(0), makes_buffer, ..Abi::default() };
+        let system = self.target.system();
+        let mut abi = Abi {
+            workitem_ids: self.inputs.packed.unwrap_or(0),
+            makes_buffer: system.scratch != ScratchSetUp::UserSgprs,
+            pal: system.header == KernelHeader::Pipeline,
+            ..Abi::default()
+        };
         for &(input, _) in &self.inputs.list {
             match input {
                 AbiInput::PrivateSegmentBuffer => abi.private_segment_buffer = true,
@@ -153,6 +159,8 @@ impl Lower<'_> {
                 AbiInput::WorkgroupId(d) => abi.workgroup_id[usize::from(d)] = true,
                 AbiInput::PrivateSegmentWaveOffset => abi.private_segment_wave_offset = true,
                 AbiInput::WorkitemId(d) => abi.workitem_ids = abi.workitem_ids.max(d),
+                AbiInput::UserData(n) => abi.user_data[usize::from(n)] = true,
+                AbiInput::GroupCounts => abi.group_counts = true,
                 AbiInput::ImplicitArgPtr => {}
             }
         }
@@ -227,7 +235,14 @@ impl Lower<'_> {
                 match self.target.system().sizes {
                     LaunchSizes::Packet => self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d)),
                     LaunchSizes::Words => self.size_word(dst, GLOBAL_SIZE_WORDS, d),
+                    LaunchSizes::GroupCounts => {
+                        self.abi_input(AbiInput::DispatchPtr);
+                    }
                 }
+            }
+            Pos::NumGroups(d) if self.target.system().provides(AbiInput::GroupCounts) => {
+                let dst = self.sgpr_of(result);
+                self.group_count(dst, d);
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
             Pos::PrintfBuffer if self.target.hidden_args().offset("hidden_printf_buffer").is_none() => {
@@ -298,6 +313,17 @@ impl Lower<'_> {
         self.load_field(dst, words, i64::from(offset) + 4 * i64::from(d));
     }
 
+    /// Loads the number of work-groups in dimension `d`. The address of the numbers arrives in registers from
+    /// which instructions do not take addresses.
+    fn group_count(&mut self, dst: Operand, d: u8) {
+        let (counts, address) = (self.abi_input(AbiInput::GroupCounts), self.stemp(2));
+        for half in 0..2 {
+            let (to, from) = (self.dword(address, half), self.dword(counts, half));
+            self.copy(to, from);
+        }
+        self.load_field(dst, address, 4 * i64::from(d));
+    }
+
     /// Loads the dword at a fixed offset in bytes of a structure of the runtime. The structures are so small
     /// that every processor can encode the offset.
     pub fn load_field(&mut self, dst: Operand, structure: Operand, offset: i64) {
@@ -307,8 +333,13 @@ impl Lower<'_> {
 
     /// Loads the size of the work-group in dimension `d`. In the dispatch packet, this is a 16-bit field.
     pub fn local_size(&mut self, dst: Operand, d: u8) {
-        if self.target.system().sizes == LaunchSizes::Words {
-            return self.size_word(dst, LOCAL_SIZE_WORDS, d);
+        match self.target.system().sizes {
+            LaunchSizes::Packet => {}
+            LaunchSizes::Words => return self.size_word(dst, LOCAL_SIZE_WORDS, d),
+            LaunchSizes::GroupCounts => {
+                self.abi_input(AbiInput::DispatchPtr);
+                return;
+            }
         }
         let dword = self.stemp(1);
         self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));

@@ -516,7 +516,9 @@ pub(crate) fn dwords(func: &Function, values: &[Value]) -> usize {
 pub(crate) fn shape(input: AbiInput) -> (RegClass, u8) {
     match input {
         AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),
-        AbiInput::WorkgroupId(_) | AbiInput::PrivateSegmentWaveOffset => (RegClass::Sgpr, 1),
+        AbiInput::WorkgroupId(_) | AbiInput::PrivateSegmentWaveOffset | AbiInput::UserData(_) => {
+            (RegClass::Sgpr, 1)
+        }
         AbiInput::WorkitemId(_) => (RegClass::Vgpr, 1),
         _ => (RegClass::Sgpr, 2),
     }

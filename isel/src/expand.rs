@@ -7,18 +7,19 @@ use crate::class::reqd;
 use crate::half;
 use crate::roles::{Role, Roles};
 use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, Type, UnOp, Value};
+use isa::LaunchSizes;
 
-/// Expands every such operation of the function.
-pub(crate) fn run(func: &mut Function, roles: &Roles) {
+/// Expands every such operation of the function. `sizes` says where the sizes of the launch are.
+pub(crate) fn run(func: &mut Function, roles: &Roles, sizes: LaunchSizes) {
     let mut old = Vec::new();
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        if !func.blocks[block].insts().iter().any(|&inst| needs(func, inst, roles)) {
+        if !func.blocks[block].insts().iter().any(|&inst| needs(func, inst, roles, sizes)) {
             continue;
         }
         func.take_insts(block, &mut old);
         for &inst in &old {
-            if needs(func, inst, roles) {
+            if needs(func, inst, roles, sizes) {
                 let loc = func.insts[inst].loc;
                 Expander { func, block, loc }.expand(inst);
             } else {
@@ -28,7 +29,8 @@ pub(crate) fn run(func: &mut Function, roles: &Roles) {
     }
 }
 
-fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
+fn needs(func: &Function, inst: Inst, roles: &Roles, sizes: LaunchSizes) -> bool {
+    let are_counted = sizes == LaunchSizes::GroupCounts && reqd(func).is_some();
     let data = &func.insts[inst];
     let wide = |n: usize| func.args(inst).get(n).is_some_and(|&arg| func.ty(arg) == Type::I64);
     match data.op {
@@ -36,7 +38,8 @@ fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
         Op::Bin(BinOp::UMulHi | BinOp::SMulHi) => wide(0),
         Op::Cast(CastOp::SToF | CastOp::UToF) if wide(0) => true,
         Op::Cast(CastOp::FToS | CastOp::FToU) if func.ty(data.first) == Type::I64 => true,
-        Op::Pos(Pos::NumGroups(_)) => true,
+        Op::Pos(Pos::NumGroups(_)) => !are_counted,
+        Op::Pos(Pos::GlobalSize(_)) => are_counted,
         Op::Pos(Pos::GlobalId(_)) => reqd(func).is_none(),
         Op::Tern(TernOp::Perm) => roles.opcode(Role::VPermB32).is_none(),
         Op::Tern(op) if let Some(role) = half::parts(op) => roles.opcode(role).is_none(),
@@ -133,6 +136,7 @@ impl Expander<'_> {
         let wide = |n: usize| args.get(n).is_some_and(|&arg| self.func.ty(arg) == Type::I64);
         match op {
             Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
+            Op::Pos(Pos::GlobalSize(d)) => self.global_size(d),
             Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
             Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
             Op::Bin(bin @ (BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)) => {
@@ -150,6 +154,13 @@ impl Expander<'_> {
             }
             _ => (op, args),
         }
+    }
+
+    /// Expands `global_size` where only the numbers of work-groups are in memory.
+    fn global_size(&mut self, d: u8) -> (Op, Vec<Value>) {
+        let groups = self.op(Op::Pos(Pos::NumGroups(d)), &[], Type::I32);
+        let size = self.op(Op::Pos(Pos::LocalSize(d)), &[], Type::I32);
+        (Op::Bin(BinOp::Mul), vec![groups, size])
     }
 
     fn sum_of_products(&mut self, bits: u32, signed: bool, [a, b, c]: [Value; 3]) -> (Op, Vec<Value>) {

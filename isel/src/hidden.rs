@@ -34,6 +34,9 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
         Some(Read { hidden, offset, ty })
     };
     skip_to_arguments(func, target);
+    if target.hidden_args().offset(GLOBAL_OFFSETS[0]).is_none() {
+        without_global_offset(func);
+    }
     if func.insts.values().all(|data| read(data.op).is_none()) {
         return Hidden::empty();
     }
@@ -86,6 +89,15 @@ fn skip_to_arguments(func: &mut Function, target: &Subtarget) {
                 insts[inst].args.extend([segment, words], pool);
             }
             func.append(block, inst);
+        }
+    }
+}
+
+/// Makes each global offset zero, on systems whose runtime passes no global offset.
+fn without_global_offset(func: &mut Function) {
+    for data in func.insts.values_mut() {
+        if matches!(data.op, Op::Pos(Pos::GlobalOffset(_))) {
+            data.op = Op::Const(0);
         }
     }
 }

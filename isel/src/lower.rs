@@ -8,7 +8,7 @@
 use crate::abi::Inputs;
 use crate::buffer::Buffers;
 use crate::call::{self, Callee};
-use crate::class::{Home, classify};
+use crate::class::{Home, classify, reqd};
 use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
@@ -34,7 +34,7 @@ use callconv::Convention;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, UniformCalls};
 use ir::{Block, FuncId, Function, Global, Inst, Module, Op, Type, Value, WaveOp};
-use isa::{MBlock, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
+use isa::{LaunchSizes, MBlock, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 use mir::track::MachTrack;
 use mir::{FuncRole, MachFunc};
 use std::sync::Arc;
@@ -271,6 +271,9 @@ pub fn select_into(
     if opts.opt_level == 0 {
         trap::guard_unreachable(func);
     }
+    if target.system().sizes == LaunchSizes::GroupCounts {
+        require_group_size(func, target)?;
+    }
     let mut hidden = hidden::run(func, target);
     hidden.set(isa::Hidden::DYNAMIC_LDS, hidden::names_dynamic_lds(module, func));
     if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
@@ -282,7 +285,7 @@ pub fn select_into(
     // Switches become jump tables at first. This needs a copy of the function: if the control-flow plan shows
     // that the lanes do not stay together in a table, the copy is prepared again, without tables.
     let original = (!func.switches.is_empty()).then(|| copy(func));
-    crate::prepare(func, ctx);
+    crate::prepare(func, target, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;
         plan.compute(func, analyses, Masks::for_target(target), out);
@@ -290,7 +293,7 @@ pub fn select_into(
             && let Some(original) = original
         {
             *func = original;
-            crate::prepare::prepare_with(func, ctx, false);
+            crate::prepare::prepare_with(func, target, ctx, false);
         }
     }
     tail::end_early(func, &mut ctx.analyses, opts);
@@ -303,6 +306,20 @@ pub fn select_into(
 #[cold]
 fn copy(func: &Function) -> Function {
     func.clone()
+}
+
+/// Returns an error if a kernel has no fixed work-group size, for systems whose runtime passes no size.
+fn require_group_size(func: &Function, target: &Subtarget) -> Result<(), Unsupported> {
+    if func.kernel.is_none() || reqd(func).is_some() {
+        return Ok(());
+    }
+    let what = format!(
+        "the kernel `{}` without `#[workgroup_size(X, Y, Z)]`, which the system `{}` requires,",
+        func.name,
+        target.system().name
+    );
+    let loc = func.insts.values().map(|data| data.loc.0).find(|&loc| loc != 0).unwrap_or(0);
+    Err(Unsupported { what, target: target.name, loc })
 }
 
 /// Enforces the attribute `#[require(dot)]` of a function. Returns an error if the function has a sum of

@@ -17,21 +17,22 @@ use crate::lower::Context;
 use crate::tables::lower_switches;
 use ir::analysis::Loop;
 use ir::{Block, Function, Inst, Op, SrcLoc, Type, Value, Values};
+use isa::Subtarget;
 use smallvec::SmallVec;
 
-/// Prepares a function for the processor whose roles `ctx` holds. Afterwards the analyses in `ctx` describe
+/// Prepares a function for a processor, whose roles `ctx` holds. Afterwards the analyses in `ctx` describe
 /// the prepared function.
-pub fn prepare(func: &mut Function, ctx: &mut Context) {
-    prepare_with(func, ctx, true);
+pub fn prepare(func: &mut Function, target: &Subtarget, ctx: &mut Context) {
+    prepare_with(func, target, ctx, true);
 }
 
 /// Prepares a function like [`prepare`]. Dense ranges of cases become jump tables if `tables` is set, and
 /// comparisons otherwise.
-pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool) {
+pub(crate) fn prepare_with(func: &mut Function, target: &Subtarget, ctx: &mut Context, tables: bool) {
     indirect::run(func, ctx);
     lower_switches(func, &mut ctx.analyses, &mut ctx.plan.rows, tables);
     unify_returns(func);
-    expand::run(func, ctx.current_roles());
+    expand::run(func, ctx.current_roles(), target.system().sizes);
     ctx.analyses.compute_control(func);
     if shape_loops(func, ctx) {
         ctx.analyses.compute_control(func);

@@ -5,7 +5,7 @@ use crate::class::Home;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Inst, Op, Order, Value};
-use isa::{MemId, ModFlags, Operand, VReg};
+use isa::{AbiInput, MemId, ModFlags, Operand, VReg};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -110,6 +110,9 @@ impl Lower<'_> {
             }
             same
         });
+        if self.s.groups[n].leader.is_none() {
+            self.user_data(&mut dwords);
+        }
         while at < dwords.len() {
             let run = together(&dwords[at..]);
             let take = if (dwords[at].offset - origin) % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
@@ -128,6 +131,23 @@ impl Lower<'_> {
                 self.func.results_of(member).for_each(|result| self.finish_descriptor(result));
             }
         }
+    }
+
+    /// Copies the dwords of kernel arguments that the runtime puts into user SGPRs. Only the dwords that have to
+    /// be loaded remain in the list.
+    fn user_data(&mut self, dwords: &mut SmallVec<[Dword; 16]>) {
+        dwords.retain(|&mut Dword { offset, reg, .. }| {
+            let number = u8::try_from(offset / 4).unwrap_or(u8::MAX);
+            let input = AbiInput::UserData(number);
+            // The descriptor of scratch memory takes the place of the first dwords in a kernel with a stack.
+            let is_overwritten = self.has_stack && number < 2;
+            let is_in_register = offset % 4 == 0 && self.target.system().provides(input) && !is_overwritten;
+            if is_in_register {
+                let (to, from) = (self.out.tuple(&[reg]), self.abi_input(input));
+                self.copy(to, from);
+            }
+            !is_in_register
+        });
     }
 
     fn scalar_load(&mut self, base: Value, dwords: &[Dword], id: MemId) {

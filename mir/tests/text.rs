@@ -23,7 +23,7 @@ fn read(text: &str) -> Result<Vec<MachFunc>, text::ParseError> {
 
 /// Every word of the syntax, in the form in which it is written.
 const ALL: &str = r#"machine @k {
-    abi private_segment_buffer dispatch_ptr queue_ptr kernarg_ptr dispatch_id flat_scratch_init workgroup_id_x workgroup_id_y workgroup_id_z private_segment_wave_offset makes_buffer
+    abi private_segment_buffer dispatch_ptr queue_ptr kernarg_ptr dispatch_id flat_scratch_init workgroup_id_x workgroup_id_y workgroup_id_z private_segment_wave_offset makes_buffer pal user_data_0 user_data_1 user_data_2 user_data_3 user_data_4 user_data_5 user_data_6 user_data_7 user_data_8 user_data_9 group_counts
     workitem_ids 2
     lds_size 64
     scratch_size 8

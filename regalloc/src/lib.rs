@@ -34,7 +34,7 @@ mod ranges;
 mod rematerialise;
 mod rewrite;
 mod scan;
-mod scratch_set_up;
+mod set_up;
 mod slots;
 mod snapshot;
 mod spill;
@@ -232,7 +232,7 @@ pub fn run(
         }
         cleanup::run(func, target, &mut ctx.cleanup);
     }
-    scratch_set_up::run(func, target);
+    set_up::run(func, target);
     Ok(stats)
 }
 
@@ -240,6 +240,8 @@ pub fn run(
 fn entry_sgprs(func: &MachFunc) -> u32 {
     let workgroup_ids = func.abi.workgroup_id.iter().filter(|&&present| present).count() as u32;
     let inputs = func.abi.user_sgpr_count() + workgroup_ids + u32::from(func.abi.private_segment_wave_offset);
-    let buffer = func.abi.find(AbiInput::PrivateSegmentBuffer);
-    inputs.max(buffer.map_or(0, |slot| u32::from(slot.reg.number()) + u32::from(slot.len)))
+    let made = [AbiInput::KernargPtr, AbiInput::PrivateSegmentBuffer];
+    let made = made.into_iter().filter_map(|input| func.abi.find(input));
+    let ends = made.map(|slot| u32::from(slot.reg.number()) + u32::from(slot.len));
+    ends.fold(inputs, u32::max)
 }

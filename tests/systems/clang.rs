@@ -1,7 +1,7 @@
-//! OpenCL kernels that clang 14 and 19 compile for other systems than HSA: the disassembler's text of each object
+//! OpenCL kernels that clang 14 and 19 compile for Mesa and for no operating system: the disassembler's text of each object
 //! gives the same file again, and the kernels compute the right results in the emulator.
 
-use super::{PROCESSORS, SYSTEMS, compile};
+use super::{MESA, PROCESSORS, compile};
 use crate::common::{KERNELS, have, root};
 use isa::Os;
 use kernc::OptLevel;
@@ -64,7 +64,7 @@ fn twins() {
     let all = std::env::var("KERNC_SYSTEMS").is_ok_and(|value| value == "all");
     let mut cases = Vec::new();
     for (at, name) in KERNELS.into_iter().enumerate() {
-        for (of, os) in SYSTEMS.into_iter().enumerate() {
+        for (of, os) in MESA.into_iter().enumerate() {
             for (n, cpu) in PROCESSORS.into_iter().enumerate() {
                 for (m, clang) in CLANGS.into_iter().enumerate() {
                     if all || n == (at + 3 * of) % PROCESSORS.len() && m == (at + of) % 2 {

@@ -9,7 +9,7 @@
 //! * [`dwarf`]: line tables.
 //! * [`frames`]: call frame information.
 //! * [`operations`]: numbers of the operations of expressions.
-//! * `yaml`, behind the feature `serde`: reads the YAML of metadata.
+//! * `yaml`, behind the feature `yaml`: reads the YAML of metadata.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
 //! Properties of the processor and of the code object version come from [`isa::Subtarget`] or
@@ -30,7 +30,7 @@ pub mod registers;
 #[cfg(feature = "serde")]
 mod serde;
 pub mod value;
-#[cfg(feature = "serde")]
+#[cfg(feature = "yaml")]
 pub mod yaml;
 
 pub use value::Value;

@@ -58,6 +58,7 @@ impl Metadata {
     ///
     /// # Errors
     /// The contents are not MessagePack, nest too deeply, or are not a map.
+    #[cfg(feature = "read")]
     pub fn read(bytes: &[u8]) -> Result<Metadata, Error> {
         Metadata::from_tree(message_pack::read(bytes)?)
     }
@@ -319,6 +320,7 @@ impl Note {
     ///
     /// # Errors
     /// The contents are damaged.
+    #[cfg(feature = "read")]
     pub fn read(owner: &str, kind: u32, contents: &[u8]) -> Result<Option<Note>, Error> {
         Ok(match (owner, kind) {
             ("AMDGPU", NT_METADATA) => Some(Note::MessagePack(Metadata::read(contents)?)),

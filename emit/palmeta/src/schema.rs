@@ -87,7 +87,7 @@ static SUBTYPES: [&str; 9] = [
 static CONSTANT_USES: [&str; 8] =
     ["LoopIter", "Eq0Float", "Lt0Float", "Gt0Float", "Eq0Int", "Lt0Int", "Gt0Int", "Other"];
 
-static PIPELINE: [Key; 28] = [
+static PIPELINE: [Key; 29] = [
     key(".name", Text),
     key(".type", Word(&PIPELINE_TYPES)),
     required(".internal_pipeline_hash", exactly(2, 64)),
@@ -116,6 +116,24 @@ static PIPELINE: [Key; 28] = [
     key(".streamout_vertex_strides", Numbers { bits: 16, least: 0, most: 4 }),
     key(".graphics_registers", Map(&GRAPHICS_REGISTER)),
     key(".compute_registers", Map(&COMPUTE_REGISTER)),
+    // kernc writes this key: the arguments of a kernel, which PAL does not describe.
+    key(".kernc_args", Maps(&ARGUMENT, 1 << 14)),
+];
+
+static ARGUMENT: [Key; 13] = [
+    key(".access", Text),
+    key(".address_space", Text),
+    key(".is_const", Bool),
+    key(".is_pipe", Bool),
+    key(".is_restrict", Bool),
+    key(".is_volatile", Bool),
+    key(".name", Text),
+    key(".offset", Number(32)),
+    key(".pointee_align", Number(32)),
+    key(".size", Number(32)),
+    key(".type_name", Text),
+    key(".value_kind", Text),
+    key(".value_type", Text),
 ];
 
 static SHADER: [Key; 3] = [

@@ -83,6 +83,18 @@ pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
     ("workgroup_id_z", |abi| &mut abi.workgroup_id[2]),
     ("private_segment_wave_offset", |abi| &mut abi.private_segment_wave_offset),
     ("makes_buffer", |abi| &mut abi.makes_buffer),
+    ("pal", |abi| &mut abi.pal),
+    ("user_data_0", |abi| &mut abi.user_data[0]),
+    ("user_data_1", |abi| &mut abi.user_data[1]),
+    ("user_data_2", |abi| &mut abi.user_data[2]),
+    ("user_data_3", |abi| &mut abi.user_data[3]),
+    ("user_data_4", |abi| &mut abi.user_data[4]),
+    ("user_data_5", |abi| &mut abi.user_data[5]),
+    ("user_data_6", |abi| &mut abi.user_data[6]),
+    ("user_data_7", |abi| &mut abi.user_data[7]),
+    ("user_data_8", |abi| &mut abi.user_data[8]),
+    ("user_data_9", |abi| &mut abi.user_data[9]),
+    ("group_counts", |abi| &mut abi.group_counts),
 ];
 
 /// Hidden arguments that the code reads.

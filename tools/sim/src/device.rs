@@ -14,6 +14,7 @@ use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::observe::{Observer, Profile};
 use crate::op::Code;
 use crate::packet::{self, KernelPacket, Packet, PacketKind, signal_at};
+use crate::pal;
 use crate::prepare::{self, Arguments, Placed, Prepared};
 use crate::printf;
 use crate::queue::{Queue, QueueId, Watching};
@@ -48,6 +49,9 @@ pub(crate) struct Module {
     /// mode first needs it.
     pub(crate) readings: [Arc<OnceLock<Arc<Reading>>>; 2],
     pub(crate) base: u64,
+    /// Address of the tables of PAL's dispatches, after the image. Dispatches run one after another, so all
+    /// use the same memory.
+    pub(crate) tables: u64,
     pub(crate) lines: Arc<Lines>,
     pub(crate) atomics: Option<Arc<[u64]>>,
 }
@@ -197,7 +201,10 @@ impl Device {
     /// The object is for another processor than the device, a relocation is wrong, or the device has no room.
     pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
         let subtarget = self.subtarget(object)?;
-        let base = self.alloc(object.image.bytes.len() as u64)?;
+        let end = (object.image.bytes.len() as u64).next_multiple_of(pal::TABLE_ALIGN);
+        let kernels = object.kernels().iter().filter(|kernel| kernel.user_data.is_some());
+        let tables = kernels.map(|kernel| pal::table_bytes(kernel.kernarg_size)).max();
+        let base = self.alloc(tables.map_or(object.image.bytes.len() as u64, |bytes| end + bytes))?;
         let mut image = object.image.bytes.clone();
         if !object.image.patches.iter().all(|patch| patch.apply(&mut image, base)) {
             return Err(Fault::Dispatch("a relocation lies outside of the image".into()));
@@ -221,6 +228,7 @@ impl Device {
             code,
             readings: Default::default(),
             base,
+            tables: base + end,
             lines: Arc::clone(&object.lines),
             atomics: object.atomics.clone(),
         });

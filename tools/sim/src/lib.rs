@@ -78,6 +78,7 @@ mod observe;
 mod op;
 mod pack;
 mod packet;
+mod pal;
 mod prepare;
 mod printf;
 mod progress;

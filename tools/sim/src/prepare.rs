@@ -102,7 +102,13 @@ pub(crate) fn packet(
         // The conversion to 16 bits loses nothing, because dispatches with larger groups have been refused
         // before.
         group: dispatch.group.map(|items| items as u16),
-        grid: dispatch.grid,
+        grid: match kernel.user_data {
+            // PAL dispatches a number of work-groups, so there are no partial ones.
+            Some(_) => std::array::from_fn(|dim| {
+                dispatch.grid[dim].checked_next_multiple_of(dispatch.group[dim]).unwrap_or(dispatch.grid[dim])
+            }),
+            None => dispatch.grid,
+        },
         private_bytes: kernel.descriptor.private_segment.saturating_add(dispatch.limits.stack),
         lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
         object: module.base.wrapping_add(kernel.descriptor_address),
@@ -210,7 +216,16 @@ impl<'a> Prepared<'a> {
             private_bytes,
             size,
             segments: Segments { kernarg, packet: queue.slot(number), queue: queue.address },
-            preload: preload(kernel, kernarg, memory),
+            preload: match &kernel.user_data {
+                Some(user_data) => {
+                    let dwords =
+                        (0..kernel.kernarg_size.div_ceil(4)).map(|at| argument_dword(kernarg, at, memory));
+                    let groups = std::array::from_fn(|dim| size.grid[dim].div_ceil(size.group[dim]));
+                    let dwords: Vec<u32> = dwords.collect();
+                    user_data.provide(memory, module.tables, target.target, groups, &dwords)
+                }
+                None => preload(kernel, kernarg, memory),
+            },
             number,
         })
     }
@@ -269,12 +284,13 @@ fn find_kernel(modules: &[Module], object: u64) -> Option<(&Module, &KernelInfo)
 /// which these are.
 fn preload(kernel: &KernelInfo, kernarg: u64, memory: &Memory) -> Vec<u32> {
     let (count, first) = kernel.descriptor.preload;
-    let dword = |at: u32| {
-        let mut bytes = [0; 4];
-        memory.read(kernarg.wrapping_add(4 * u64::from(at)), &mut bytes);
-        u32::from_le_bytes(bytes)
-    };
-    (first..first + count).map(dword).collect()
+    (first..first + count).map(|at| argument_dword(kernarg, at, memory)).collect()
+}
+
+fn argument_dword(kernarg: u64, at: u32, memory: &Memory) -> u32 {
+    let mut bytes = [0; 4];
+    memory.read(kernarg.wrapping_add(4 * u64::from(at)), &mut bytes);
+    u32::from_le_bytes(bytes)
 }
 
 fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {

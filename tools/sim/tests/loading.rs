@@ -158,8 +158,10 @@ fn refused() {
     assert!(undefined.to_string().contains("link it"));
     let lds = refusal(&["-mcpu=gfx900"], ".amdgpu_lds x, 16, 4\nv_mov_b32 v0, x@abs32@lo\ns_endpgm");
     assert!(lds.to_string().contains("LDS"), "{lds}");
-    let pal = refusal(&["-mcpu=gfx900", "-triple=amdgcn-amd-amdpal"], "s_endpgm");
-    assert_eq!(pal, LoadError::Runtime("AMDGPU_PAL".into()));
+    let mut bytes = assemble(&["-mcpu=gfx900"], "s_endpgm").unwrap();
+    // `EI_OSABI`
+    bytes[7] = 70;
+    assert_eq!(CodeObject::load(&bytes).expect_err("refused"), LoadError::Runtime("0x46".into()));
 }
 
 /// A descriptor that asks for traps of floating-point exceptions.

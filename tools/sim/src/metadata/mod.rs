@@ -263,8 +263,9 @@ impl From<Kernel> for KernelMeta {
     }
 }
 
+/// The metadata of a kernel argument.
 #[derive(Deserialize)]
-struct ArgMeta {
+pub(crate) struct ArgMeta {
     #[serde(rename = ".name")]
     name: Option<String>,
     #[serde(rename = ".type_name")]
@@ -288,7 +289,7 @@ struct ArgMeta {
 }
 
 impl ArgMeta {
-    fn info(&self) -> ArgInfo {
+    pub(crate) fn info(&self) -> ArgInfo {
         let kind = ArgKind::of_name(&self.value_kind);
         let by_value_type = self.value_type.as_deref().and_then(Scalar::by_name);
         let by_name = self.type_name.as_deref().and_then(Scalar::of_type_name);

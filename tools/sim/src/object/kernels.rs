@@ -15,7 +15,7 @@ use object::elf::{PT_NOTE, STT_OBJECT};
 const MAX_KERNARG: u32 = 1 << 20;
 
 /// Returns all notes of the file. They are in sections, or in segments if the file has no sections.
-fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
+pub(super) fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
     let notes = file.notes();
     if !notes.is_empty() {
         return notes;
@@ -120,5 +120,6 @@ fn described(meta: &KernelMeta, target: &'static Target, image: &Image) -> Resul
         descriptor,
         descriptor_address: symbol.address,
         entry: symbol.address.wrapping_add(descriptor.entry_offset as u64),
+        user_data: None,
     })
 }

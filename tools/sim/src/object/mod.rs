@@ -4,11 +4,13 @@
 mod image;
 mod kernels;
 mod link;
+mod pal;
 mod relocation;
 mod system;
 
 use crate::descriptor::Descriptor;
 use crate::metadata::{ArgInfo, ArgKind};
+use crate::pal::UserData;
 use codeobj::disasm::Lines;
 use codeobj::{Identity, OsAbi, ParseError};
 use image::Image;
@@ -65,7 +67,9 @@ impl fmt::Display for LoadError {
             LoadError::NotLinked(kind) => {
                 write!(f, "not a code object (ELF type {kind}, neither 3, ET_DYN, nor 1, ET_REL)")
             }
-            LoadError::Runtime(name) => write!(f, "a code object for {name}, not for HSA, Mesa or no system"),
+            LoadError::Runtime(name) => {
+                write!(f, "a code object for {name}, not for HSA, PAL, Mesa or no system")
+            }
             LoadError::Processor(flags) => {
                 write!(f, "e_flags {flags:#x} name a processor that is not emulated")
             }
@@ -120,6 +124,8 @@ pub struct KernelInfo {
     pub(crate) descriptor_address: u64,
     /// Address of the first instruction in the file.
     pub entry: u64,
+    /// How the kernel receives its arguments, if the object is for PAL.
+    pub(crate) user_data: Option<UserData>,
 }
 
 impl KernelInfo {
@@ -213,7 +219,7 @@ impl CodeObject {
         if identity.processor().is_none() {
             identity.target = target;
         }
-        if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::Mesa3d | OsAbi::None) {
+        if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::Pal | OsAbi::Mesa3d | OsAbi::None) {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
         let subtarget = identity.subtarget().ok_or(LoadError::Processor(file.header.flags))?;
@@ -239,6 +245,9 @@ impl CodeObject {
         let mut kernels = kernels::find(&metadata, subtarget.target, &image)?;
         if kernels.is_empty() && identity.os_abi == OsAbi::None {
             kernels = system::kernels(file, subtarget.target, &image)?;
+        }
+        if identity.os_abi == OsAbi::Pal {
+            kernels = pal::kernels(file, bytes, subtarget.target, &image)?;
         }
         Ok(CodeObject {
             subtarget,

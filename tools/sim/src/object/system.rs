@@ -124,6 +124,7 @@ pub(super) fn kernels(
             descriptor,
             descriptor_address: symbol.address,
             entry: symbol.address,
+            user_data: None,
         });
     }
     Ok(kernels)
