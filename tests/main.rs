@@ -35,6 +35,7 @@ mod pal;
 mod printf;
 mod processor_table;
 mod processors;
+mod queues;
 mod regress;
 mod restrict;
 mod round_trip;

@@ -143,6 +143,9 @@ pub(crate) fn gather(
 fn open(source: &SourceText, span: Span, files: Option<&dyn Files>) -> Result<File, String> {
     let quoted = span.text(&source.text);
     let path = &quoted[1..quoted.len() - 1];
+    if let Some(standard) = crate::standard::open(path) {
+        return standard;
+    }
     let files = files.ok_or("no files are given here")?;
     files.open(path, source.file(span.start as usize).0)
 }

@@ -27,6 +27,7 @@ mod lower;
 mod parser;
 mod scalar;
 mod similar_errors;
+mod standard;
 mod type_text;
 mod types;
 mod warn;

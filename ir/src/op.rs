@@ -250,7 +250,14 @@ pub enum Pos {
     GlobalOffset(u8),
     LaneId,
     WaveSize,
+    /// The kernel's arguments; only in kernels.
     KernargPtr,
+    /// The hidden arguments, which follow the explicit arguments.
+    ImplicitArgPtr,
+    /// The packet of the dispatch.
+    DispatchPtr,
+    /// The queue that contains the packet of the dispatch.
+    QueuePtr,
     /// Buffer into which `printf` writes; a hidden argument.
     PrintfBuffer,
     /// Buffer of packets for host calls; a hidden argument.
@@ -286,6 +293,18 @@ pub enum RmwOp {
     FMax,
     /// Atomic `BinOp::PkFAdd`: adds both f16 halves of an `i32` as one atomic operation.
     PkFAdd,
+}
+
+impl Pos {
+    /// Returns the type of the value.
+    pub const fn ty(self) -> Type {
+        match self {
+            Pos::KernargPtr | Pos::ImplicitArgPtr | Pos::DispatchPtr => Type::Ptr(Space::Constant),
+            Pos::QueuePtr | Pos::PrintfBuffer | Pos::HostcallBuffer => Type::Ptr(Space::Global),
+            Pos::Clock | Pos::Realtime => Type::I64,
+            _ => Type::I32,
+        }
+    }
 }
 
 impl BinOp {

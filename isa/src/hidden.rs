@@ -25,7 +25,8 @@ bitflags! {
         const HOSTCALL_BUFFER = 1 << 2;
         /// The code reads the global offset, which is added to the global ids of work-items.
         const GLOBAL_OFFSET = 1 << 3;
-        /// The kernel calls code of another object. That code may read any hidden argument.
+        /// The kernel may read any hidden argument: it calls code of another object, or it uses the address
+        /// of the hidden arguments.
         const FOREIGN = 1 << 4;
         /// The kernel has dynamic LDS.
         const DYNAMIC_LDS = 1 << 5;

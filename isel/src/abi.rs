@@ -8,7 +8,7 @@ use crate::lower::{Lower, Options};
 use crate::mask::ALL_LANES;
 use crate::needs::INPUTS;
 use crate::roles::Role;
-use callconv::Place;
+use callconv::{Implicit, Place};
 use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
 use isa::system::{GLOBAL_SIZE_WORDS, LOCAL_SIZE_WORDS};
@@ -79,10 +79,12 @@ impl Lower<'_> {
     #[cold]
     fn refuse_input(&mut self, input: AbiInput) {
         let what = match input {
-            AbiInput::QueuePtr => "a generic pointer on this processor, which needs the address of the queue",
+            AbiInput::QueuePtr => "the address of the queue, which generic pointers need on this processor",
             AbiInput::FlatScratchInit => "a generic pointer to private memory",
             AbiInput::DispatchId => "the id of the dispatch",
-            AbiInput::DispatchPtr => "a size of the launch in a function that is not inlined",
+            AbiInput::DispatchPtr => {
+                "the packet of the dispatch, or a size of the launch in a function that is not inlined"
+            }
             _ => "an input that the runtime does not provide",
         };
         self.lacking(what);
@@ -124,10 +126,10 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            // A kernel reads its own arguments through the kernarg pointer. A called function reads only
-            // implicit arguments in this way, so it receives a pointer to these instead.
-            Pos::KernargPtr if self.has_frame() => AbiInput::ImplicitArgPtr,
             Pos::KernargPtr => AbiInput::KernargPtr,
+            Pos::ImplicitArgPtr => AbiInput::ImplicitArgPtr,
+            Pos::DispatchPtr => AbiInput::DispatchPtr,
+            Pos::QueuePtr => AbiInput::QueuePtr,
             Pos::DispatchId => AbiInput::DispatchId,
             _ => return None,
         })
@@ -224,7 +226,19 @@ impl Lower<'_> {
                 let (dst, id) = (self.vgpr_of(result), self.local_id(d));
                 self.copy(dst, id);
             }
-            Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
+            Pos::KernargPtr
+                if self.has_frame() && !callconv::column(self.convention).passes(Implicit::KernargPtr) =>
+            {
+                self.unsupported("`kernarg_ptr` in a function that is not inlined");
+            }
+            Pos::GroupId(_)
+            | Pos::LocalId(_)
+            | Pos::KernargPtr
+            | Pos::ImplicitArgPtr
+            | Pos::DispatchPtr
+            | Pos::QueuePtr
+            | Pos::DispatchId
+            | Pos::WaveSize => {}
             Pos::GlobalId(d) => self.global_id(result, d),
             Pos::LocalSize(d) => {
                 let dst = self.sgpr_of(result);

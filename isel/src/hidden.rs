@@ -37,7 +37,8 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
     if target.hidden_args().offset(GLOBAL_OFFSETS[0]).is_none() {
         without_global_offset(func);
     }
-    if func.insts.values().all(|data| read(data.op).is_none()) {
+    let is_pointer = |op: Op| op == Op::Pos(Pos::ImplicitArgPtr);
+    if func.insts.values().all(|data| read(data.op).is_none() && !is_pointer(data.op)) {
         return Hidden::empty();
     }
     let (mut found, mut insts) = (Hidden::empty(), Vec::new());
@@ -48,17 +49,26 @@ pub(crate) fn run(func: &mut Function, target: &Subtarget) -> Hidden {
             let data = &func.insts[inst];
             let (op, loc) = (data.op, data.loc);
             if let Some(read) = read(op) {
-                let kernarg =
-                    func.push1(block, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), loc);
+                let base = func.push1(block, Op::Pos(base(func)), &[], Type::Ptr(Space::Constant), loc);
                 let load = Op::Load { mem: argument_mem(func, target, &read), count: 1 };
                 match op {
                     Op::Trap { .. } => {
-                        let queue = func.push1(block, load, &[kernarg], Type::I64, loc);
-                        give(func, inst, op, queue);
+                        let queue = func.push1(block, load, &[base], Type::I64, loc);
+                        give(func, inst, op, &[queue]);
                     }
-                    _ => give(func, inst, load, kernarg),
+                    _ => give(func, inst, load, &[base]),
                 }
                 found |= read.hidden;
+            } else if is_pointer(op) {
+                // The program may read any hidden argument through the pointer.
+                found |= Hidden::FOREIGN;
+                if func.kernel.is_some() {
+                    let start = start(func, target).into();
+                    let base =
+                        func.push1(block, Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant), loc);
+                    let start = func.push1(block, Op::Const(start), &[], Type::I64, loc);
+                    give(func, inst, Op::PtrAdd, &[base, start]);
+                }
             }
             func.append(block, inst);
         }
@@ -120,18 +130,29 @@ fn trap_hidden(target: &Subtarget) -> Hidden {
     if TrapWay::for_subtarget(target) == TrapWay::HiddenQueue { Hidden::QUEUE_PTR } else { Hidden::empty() }
 }
 
-/// Changes an instruction into an operation with one operand.
-fn give(func: &mut Function, inst: Inst, op: Op, operand: Value) {
+/// Changes an instruction into another operation.
+fn give(func: &mut Function, inst: Inst, op: Op, operands: &[Value]) {
     let Function { insts, pool, .. } = func;
     insts[inst].op = op;
     insts[inst].args.clear(pool);
-    insts[inst].args.extend([operand], pool);
+    insts[inst].args.extend(operands.iter().copied(), pool);
 }
 
-/// Returns the memory access that loads a hidden argument: offset from the start of the kernarg segment, and
-/// alignment. The segment is 16-byte aligned (LLVM's AMDGPU guide, seed 000, line 1830).
+/// Returns the pointer through which a function reads hidden arguments: a kernel has the address of its
+/// arguments, other functions receive the address of the hidden ones.
+fn base(func: &Function) -> Pos {
+    if func.kernel.is_some() { Pos::KernargPtr } else { Pos::ImplicitArgPtr }
+}
+
+/// Returns the offset in bytes of the first hidden argument from [`base`].
+fn start(func: &Function, target: &Subtarget) -> u32 {
+    let Some(kernel) = &func.kernel else { return 0 };
+    target.system().arguments_begin + target.hidden_args().start(kernel.kernarg_size)
+}
+
+/// Returns the memory access that loads a hidden argument: offset from [`base`], and alignment. The kernarg
+/// segment is 16-byte aligned (LLVM's AMDGPU guide, seed 000, line 1830).
 fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
-    let own = func.kernel.as_ref().map_or(0, |kernel| kernel.kernarg_size);
     Mem {
         ty: read.ty,
         space: Space::Constant,
@@ -139,7 +160,7 @@ fn argument_mem(func: &Function, target: &Subtarget, read: &Read) -> Mem {
         flags: MemFlags::INVARIANT,
         order: Order::NotAtomic,
         scope: Scope::System,
-        offset: (target.system().arguments_begin + target.hidden_args().start(own) + read.offset) as i32,
+        offset: (start(func, target) + read.offset) as i32,
         alias: 0,
     }
 }

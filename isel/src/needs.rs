@@ -89,9 +89,12 @@ impl ImplicitNeeds {
                 self.insert(Implicit::DispatchPtr);
             }
             Pos::LocalSize(_) | Pos::NumGroups(_) | Pos::GlobalSize(_) => self.insert(Implicit::DispatchPtr),
-            Pos::KernargPtr | Pos::GlobalOffset(_) | Pos::PrintfBuffer | Pos::HostcallBuffer => {
+            Pos::ImplicitArgPtr | Pos::GlobalOffset(_) | Pos::PrintfBuffer | Pos::HostcallBuffer => {
                 self.insert(Implicit::ImplicitArgPtr)
             }
+            Pos::KernargPtr => self.insert(Implicit::KernargPtr),
+            Pos::DispatchPtr => self.insert(Implicit::DispatchPtr),
+            Pos::QueuePtr => self.insert(Implicit::QueuePtr),
             Pos::DispatchId => self.insert(Implicit::DispatchId),
             Pos::LaneId | Pos::WaveSize | Pos::Clock | Pos::Realtime => {}
         }

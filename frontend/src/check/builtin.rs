@@ -109,8 +109,7 @@ impl Checker<'_, '_> {
         }
         match builtin {
             Builtin::Dim(dim) => self.dimension(id, dim, args[0]),
-            Builtin::Pos(Pos::Clock | Pos::Realtime) => Ty::U64,
-            Builtin::Pos(_) => Ty::U32,
+            Builtin::Pos(pos) => self.position_type(pos),
             Builtin::Barrier | Builtin::BarrierOnly | Builtin::WaveBarrier => Ty::UNIT,
             Builtin::Fence => self.fence(args),
             Builtin::AtomicLoad
@@ -168,6 +167,19 @@ impl Checker<'_, '_> {
             }
             Builtin::Printf => self.printf(args),
             Builtin::Assert => self.assert(args),
+        }
+    }
+
+    /// Returns the type of an id, a clock or a pointer of the dispatch. Pointers point to bytes.
+    fn position_type(&mut self, pos: Pos) -> Ty {
+        match pos.ty() {
+            ir::Type::Ptr(space) => {
+                let is_constant = space == Space::Constant;
+                let qualifiers = if is_constant { Qualifiers::CONST } else { Qualifiers::empty() };
+                self.s.checked.types.pointer(Pointer { to: Ty::scalar(Scalar::U8), space, qualifiers })
+            }
+            ir::Type::I64 => Ty::U64,
+            _ => Ty::U32,
         }
     }
 

@@ -42,8 +42,7 @@ impl Lower<'_, '_> {
         let ast = self.ast;
         let args = ast.list(list);
         let value = match builtin {
-            Builtin::Pos(pos @ (Pos::Clock | Pos::Realtime)) => self.emit(Op::Pos(pos), &[], Type::I64),
-            Builtin::Pos(pos) => self.emit(Op::Pos(pos), &[], Type::I32),
+            Builtin::Pos(pos) => self.emit(Op::Pos(pos), &[], pos.ty()),
             Builtin::Barrier => return self.nothing(Op::Barrier { fence: true }, &[]),
             Builtin::BarrierOnly => return self.nothing(Op::Barrier { fence: false }, &[]),
             Builtin::WaveBarrier => return self.nothing(Op::WaveBarrier, &[]),

@@ -110,6 +110,8 @@ impl Wave {
                 Pos::WaveSize => launch.wave_size,
                 Pos::DispatchId | Pos::Clock | Pos::Realtime => 0,
                 Pos::KernargPtr | Pos::PrintfBuffer | Pos::HostcallBuffer => 0,
+                // The interpreter has neither a packet nor a queue. An access to the null pointer is an error.
+                Pos::ImplicitArgPtr | Pos::DispatchPtr | Pos::QueuePtr => 0,
             };
             let wide = match pos {
                 Pos::KernargPtr => launch.kernarg,

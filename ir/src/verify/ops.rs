@@ -2,7 +2,7 @@
 
 use super::{Checker, Place};
 use crate::entity::{Block, Inst, SigId, Value};
-use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, TernOp, UnOp, WaveOp};
+use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, RmwOp, TernOp, UnOp, WaveOp};
 use crate::types::{MemTy, Space, Type};
 
 /// A set of types that an operand may have.
@@ -84,15 +84,6 @@ fn cast_ok(op: CastOp, from: Type, to: Type) -> bool {
     }
 }
 
-fn pos_type(pos: Pos) -> Type {
-    match pos {
-        Pos::KernargPtr => Type::Ptr(Space::Constant),
-        Pos::PrintfBuffer | Pos::HostcallBuffer => Type::Ptr(Space::Global),
-        Pos::Clock | Pos::Realtime => Type::I64,
-        _ => Type::I32,
-    }
-}
-
 /// Returns whether a value of type `ty` can be loaded from and stored to a memory element of type `element`.
 fn holds(element: MemTy, ty: Type) -> bool {
     match element {
@@ -141,7 +132,7 @@ impl Checker<'_> {
             Op::Fcmp(_) => ty(0).is_float() && ty(0) == ty(1) && result == Type::Bool,
             Op::Select => ty(0) == Type::Bool && ty(1) == result && ty(2) == result,
             Op::Cast(op) => cast_ok(op, ty(0), result),
-            Op::Pos(pos) => result == pos_type(pos) && pos.mnemonic().1.is_none_or(|d| d < 3),
+            Op::Pos(pos) => result == pos.ty() && pos.mnemonic().1.is_none_or(|d| d < 3),
             Op::SlotAddr(slot) => result == Type::Ptr(Space::Private) && func.slots.is_valid(slot),
             Op::GlobalAddr(global) => match self.module.map(|m| m.globals.get(global)) {
                 None => matches!(result, Type::Ptr(_)),

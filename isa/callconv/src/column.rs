@@ -336,6 +336,13 @@ static GUIDE: Column = Column {
     waits: state::GUIDE_WAITS,
 };
 
+impl Column {
+    /// Returns whether functions can receive an implicit argument.
+    pub fn passes(&self, implicit: Implicit) -> bool {
+        self.implicit.iter().any(|&(passed, _)| passed == implicit)
+    }
+}
+
 /// Returns the facts of a convention.
 pub fn column(convention: Convention) -> &'static Column {
     match convention {
