@@ -41,12 +41,17 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 }
 
 /// Returns the descriptor fields that depend on the kernel, each with its value.
-fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 20] {
+fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 19] {
     let (func, state) = (kernel.func, &kernel.state);
     // This field is reserved in V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
     let abi = &func.abi;
     let flag = |field, on: bool| (field, u32::from(on));
+    // Both fields are the same bit.
+    let private_memory = match fields::PRIVATE_SEGMENT.on.has(&program.target) {
+        true => flag(&fields::PRIVATE_SEGMENT, func.scratch_size > 0 || func.dynamic_stack),
+        false => flag(&fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
+    };
     // This field is reserved before V5 (seed 000, line 2613).
     let has_dynamic_stack = program.target.code_object >= CodeObjectVersion::V5;
     [
@@ -59,8 +64,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(&'static Field, u32); 20] {
         flag(&fields::KERNARG_SEGMENT_PTR, abi.kernarg_ptr),
         flag(&fields::DISPATCH_ID, abi.dispatch_id),
         flag(&fields::FLAT_SCRATCH_INIT, abi.flat_scratch_init),
-        flag(&fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
-        flag(&fields::PRIVATE_SEGMENT, func.scratch_size > 0 || func.dynamic_stack),
+        private_memory,
         flag(&fields::WORKGROUP_ID_X, abi.workgroup_id[0]),
         flag(&fields::WORKGROUP_ID_Y, abi.workgroup_id[1]),
         flag(&fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
