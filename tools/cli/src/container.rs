@@ -59,6 +59,27 @@ pub struct Opened<'data> {
 }
 
 impl<'data> Opened<'data> {
+    /// Returns code objects that do not come from a file as they are. `--entry` selects some of them.
+    ///
+    /// # Errors
+    /// `--entry` selects none.
+    pub fn of_parts(
+        file: &Path,
+        mut chosen: Vec<Chosen<'data>>,
+        args: &EntryArgs,
+    ) -> Result<Opened<'data>, Failure> {
+        if let Some(text) = &args.entry {
+            let names = listed(chosen.iter().map(|part| part.file.display().to_string()));
+            chosen.retain(|part| part.file.display().to_string().contains(text.as_str()));
+            if chosen.is_empty() {
+                let file = file.display();
+                return Err(Failure::Usage(format!("{file}: no code object for `{text}`; it holds:{names}")));
+            }
+        }
+        let is_container = chosen.len() > 1;
+        Ok(Opened { chosen, is_container, left_out: Vec::new(), damaged: Vec::new() })
+    }
+
     /// Returns the only selected code object, for commands that cannot work on several.
     ///
     /// # Errors

@@ -80,6 +80,43 @@ fn damaged_binaries_are_errors() {
     assert!(run("disasm", &path, &[], 3).contains("damaged: "));
 }
 
+/// Returns the file of a relocatable object that `as` makes of a text.
+fn assembled(name: &str, text: &str) -> PathBuf {
+    let source = written(&format!("{name}.s"), text.as_bytes());
+    let object = source.with_extension("o");
+    let mut command = crate::kernc();
+    let output = command.args(["as", "--obj", "-o"]).arg(&object).arg(&source).output().expect("kernc");
+    assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    object
+}
+
+/// `as` makes the same code of the text, and `check` looks at the code of each kernel and says what is left out.
+#[test]
+fn the_text_is_assembled_and_the_code_is_checked() {
+    for (name, binary) in models::all() {
+        let path = written(&format!("check-{name}"), &binary.write());
+        let more: &[&str] = match &binary {
+            Binary::OpenCl1(_) => &[],
+            _ => &["--mcpu", "gfx803"],
+        };
+        let text = run("disasm", &path, more, 0);
+        assert!(!text.contains(".kernc_elf_header"), "{name}: {text}");
+        let object = assembled(&name.replace(' ', "-"), &text);
+        let bytes = std::fs::read(object).expect("the object");
+        let code = codeobj::CodeObject::parse(&bytes).expect("an object").section(".text").map(|it| it.data);
+        // Two times `s_nop 0`, then `s_endpgm`.
+        let kernel: Vec<u8> = [0xbf80_0000_u32, 0xbf80_0000, 0xbf81_0000].map(u32::to_le_bytes).concat();
+        if matches!(binary, Binary::Gallium(_)) {
+            // The code of these models has headers that are no instructions.
+            assert!(code.is_some_and(|code| code.ends_with(&kernel)), "{name}: {text}");
+            continue;
+        }
+        assert_eq!(code, Some(&*kernel.repeat(text.matches("s_endpgm").count())), "{name}: {text}");
+        let report = run("check", &path, more, 0);
+        assert!(report.contains("only the code of kernels is looked at"), "{name}: {report}");
+    }
+}
+
 /// The code of each kernel (two times `s_nop 0`, then `s_endpgm`) is disassembled for the binary's processor.
 #[test]
 fn disasm_prints_the_code_of_every_format() {

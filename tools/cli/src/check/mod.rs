@@ -9,7 +9,7 @@ use super::inspect::{check_not_truncated, parse};
 use super::modes;
 use super::report_renderer::ReportRenderer;
 use super::rules::{FindingLocation, Policy, RulesArgs, Verdict, level_of};
-use super::{Failure, check_output, complain, page, pretty, source};
+use super::{Failure, check_output, complain, older_drivers, page, pretty, source};
 use check::object::{self, Options, Place, Report};
 use clap::Args;
 use kernc::{Modes, Target};
@@ -20,8 +20,8 @@ use total::Total;
 #[derive(Args)]
 pub struct CheckArgs {
     /// The code to check: a code object (loadable or relocatable; `-` reads standard input), a file with
-    /// several code objects (offload bundle, archive, host program or library), or a source, which is
-    /// compiled first.
+    /// several code objects (offload bundle, archive, host program or library), a binary of an older OpenCL
+    /// driver, or a source, which is compiled first.
     file: PathBuf,
     #[command(flatten)]
     entry: EntryArgs,
@@ -61,7 +61,13 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.html.as_deref().map_or(Ok(()), check_output)?;
     let bytes = source::object(&args.file, args.mcpu.as_deref())?;
     let asked = modes::target_id(args.mcpu.as_deref())?;
-    let opened = container::open(&args.file, &bytes, &args.entry, asked)?;
+    let opened = match older_drivers::read(&args.file, &bytes)? {
+        Some(read) => {
+            let objects = older_drivers::code_objects(&read, &args.file, asked.map(|(target, _)| target))?;
+            Opened::of_parts(&args.file, objects, &args.entry)?
+        }
+        None => container::open(&args.file, &bytes, &args.entry, asked)?,
+    };
     let mut checker = Checker::new(args, asked)?;
     if opened.is_container && args.html.is_none() && !args.entry.names_one(&opened) {
         return all(&mut checker, &opened);

@@ -1,9 +1,10 @@
-//! The code of a binary of an older driver as code objects, one for each processor, for `disasm`.
+//! The code of a binary of an older driver as code objects, one for each processor, for `disasm` and `check`.
 
 use super::super::{Failure, modes};
-use isa::Target;
+use isa::{CodeObjectVersion, Feature, Os, Setting, Target};
 use legacy::elf::{Class, Object, Place, Section, Symbol};
 use legacy::{Binary, gallium, opencl1, opencl2};
+use objwriter::elf::Identity;
 use std::path::Path;
 
 /// LLVM's names of the processors of OpenCL 1.x devices.
@@ -43,15 +44,19 @@ pub struct Code<'data> {
 }
 
 impl Code<'_> {
-    /// Returns an ELF file with the code. The code of a kernel follows the code of the kernel before.
-    pub fn object(&self) -> Vec<u8> {
+    /// Returns an ELF file with the code for a processor, without an operating system: a header that a target id
+    /// expresses. The code of a kernel follows the code of the kernel before.
+    pub fn object(&self, target: &'static Target) -> Vec<u8> {
         const RELOCATABLE: u16 = 1;
         const AMDGPU: u16 = 224;
         const ALLOCATED_CODE: u64 = 6;
         const FUNCTION: u8 = 2;
         let text: Vec<u8> = self.kernels.iter().flat_map(|kernel| kernel.1).copied().collect();
         let mut object = Object::new(Class::Elf64, RELOCATABLE, AMDGPU);
-        object.os_abi = 0;
+        let setting = |feature| if target.has(feature) { Setting::Any } else { Setting::Unsupported };
+        let (xnack, sramecc) = (setting(Feature::XNACK), setting(Feature::SRAMECC));
+        let identity = Identity::new(Os::Unknown, target, xnack, sramecc, CodeObjectVersion::V3);
+        (object.os_abi, object.flags) = (identity.os_abi, identity.flags);
         let section = object.add_section(Section::new(".text", ALLOCATED_CODE, &text));
         let mut start = 0;
         for (name, code) in &self.kernels {
