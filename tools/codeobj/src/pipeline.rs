@@ -63,7 +63,8 @@ impl Pipeline {
         named(stage.entry_point()).or_else(|| keys.into_iter().filter_map(said).find_map(named))
     }
 
-    /// Returns the registers in the order of their numbers, with their fields on a processor.
+    /// Returns the registers in the order of their numbers, with their fields on a processor. A register that
+    /// damaged metadata has twice is there once.
     pub fn registers(&self, version: Option<[u32; 3]>) -> Vec<Register> {
         let mut registers: Vec<Register> = self
             .metadata
@@ -82,6 +83,7 @@ impl Pipeline {
             })
             .collect();
         registers.sort_by_key(|register| register.number);
+        registers.dedup_by_key(|register| register.number);
         registers
     }
 

@@ -14,9 +14,15 @@ pub fn text<'data>(section: &Section<'data>) -> Option<&'data str> {
 }
 
 impl<'data> CodeObject<'data> {
-    /// Returns the name and the contents of each section with text. Sections without contents are left out.
+    /// Returns the name and the contents of each section with text. Sections without contents are left out, and
+    /// so are sections that together are larger than the file: such sections overlap others.
     pub fn texts(&self) -> impl Iterator<Item = (&'data str, &'data str)> {
         let texts = self.sections.iter().filter_map(|section| Some((section.name, text(section)?)));
-        texts.filter(|(_, text)| !text.is_empty())
+        let mut budget = self.file_size;
+        texts.filter(move |(_, text)| {
+            let left = budget.checked_sub(text.len());
+            budget = left.unwrap_or(budget);
+            left.is_some() && !text.is_empty()
+        })
     }
 }

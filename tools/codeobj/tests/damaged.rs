@@ -70,9 +70,11 @@ fn mutated_objects() {
     let seed = std::env::var("KERNC_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut largest = 0.0f64;
+    let pal = crate::pal::object();
+    let mut objects: Vec<&[u8]> = crate::common::RECORDED.iter().map(|object| object.1).collect();
+    objects.extend([&*pal; 3]);
     for n in 0..runs {
-        let (_, bytes) = crate::common::RECORDED[random.below(crate::common::RECORDED.len())];
-        let mut bytes = bytes.to_vec();
+        let mut bytes = random.pick(&objects).to_vec();
         mutate(&mut bytes, &mut random);
         let text = read(&bytes);
         let ratio = text as f64 / bytes.len().max(4096) as f64;

@@ -170,6 +170,11 @@ amdpal.version:
 \t.end_amdgpu_pal_metadata
 ";
 
+/// An object with a pipeline and a listing, for other tests.
+pub fn object() -> Vec<u8> {
+    assemble(&format!("{COMPUTE}\t.section .AMDGPU.disasm,\"\",@progbits\n\t.ascii \"s_endpgm\\n\"\n"))
+}
+
 #[test]
 fn a_pipeline_is_shown() {
     let made = assemble(COMPUTE);
