@@ -5,8 +5,8 @@
 //!
 //! # Source
 //! The ROCm code object ABI (seed 002), lines 807-1210, for the layout; LLVM's AMDGPU guide (seed 000), lines
-//! 4591-4640, for the defaults. The keys, their order and their alternative names are those that LLVM 14
-//! writes and reads.
+//! 4591-4640, for the defaults. [`KEYS`], their order and their alternative names are those that LLVM 14
+//! writes and reads; [`ABI_KEYS`] are only in the ROCm code object ABI.
 
 use isa::{DescriptorFields, Target};
 
@@ -57,6 +57,10 @@ const fn whole_bytes(name: &'static str, byte: usize, size: usize) -> Key {
 
 const fn bits(word: usize, low: u32, bits: u32, name: &'static str, alternative: &'static str) -> Key {
     Key { name, alternative, byte: word, size: 4, low, bits, default: Default::Is(0) }
+}
+
+const fn part(word: usize, low: u32, size: u32, name: &'static str) -> Key {
+    bits(word, low, size, name, name)
 }
 
 const fn property(low: u32, bits: u32, name: &'static str) -> Key {
@@ -118,7 +122,8 @@ impl Key {
 
     /// Returns the key with that name or alternative name.
     pub fn by_name(name: &str) -> Option<&'static Key> {
-        KEYS.iter().find(|key| key.name == name || key.alternative == name)
+        let mut keys = KEYS.iter().chain(ABI_KEYS).chain(ABI_NAMES);
+        keys.find(|key| key.name == name || key.alternative == name)
     }
 
     const fn mask(&self) -> u64 {
@@ -213,9 +218,38 @@ pub static KEYS: &[Key] = &[
     whole_bytes("runtime_loader_kernel_symbol", 120, 8),
 ];
 
+/// Keys of the ROCm code object ABI (seed 002) that LLVM 14 does not have. Zero is their default.
+pub static ABI_KEYS: &[Key] = &[
+    whole_bytes("kernel_code_prefetch_byte_offset", 24, 8),
+    bits(RSRC1, 24, 1, "bulky", "compute_pgm_rsrc1_bulky"),
+    bits(RSRC1, 25, 1, "cdbg_user", "compute_pgm_rsrc1_cdbg_user"),
+];
+
+/// Names in the ROCm code object ABI for parts of [`KEYS`], and for keys that LLVM 14 spells otherwise. The
+/// assembler accepts them.
+static ABI_NAMES: &[Key] = &[
+    part(RSRC1, 12, 2, "float_mode_round_32"),
+    part(RSRC1, 14, 2, "float_mode_round_16_64"),
+    part(RSRC1, 16, 2, "float_mode_denorm_32"),
+    part(RSRC1, 18, 2, "float_mode_denorm_16_64"),
+    part(RSRC2, 13, 1, "enable_exception_address_watch"),
+    part(RSRC2, 14, 1, "enable_exception_memory_violation"),
+    part(RSRC2, 24, 1, "enable_exception_ieee_754_fp_invalid_operation"),
+    part(RSRC2, 25, 1, "enable_exception_fp_denormal_source"),
+    part(RSRC2, 26, 1, "enable_exception_ieee_754_fp_division_by_zero"),
+    part(RSRC2, 27, 1, "enable_exception_ieee_754_fp_overflow"),
+    part(RSRC2, 28, 1, "enable_exception_ieee_754_fp_underflow"),
+    part(RSRC2, 29, 1, "enable_exception_ieee_754_fp_inexact"),
+    part(RSRC2, 30, 1, "enable_exception_int_divide_by_zero"),
+    part(PROPERTIES, 7, 1, "enable_sgpr_grid_workgroup_count_X"),
+    part(PROPERTIES, 8, 1, "enable_sgpr_grid_workgroup_count_Y"),
+    part(PROPERTIES, 9, 1, "enable_sgpr_grid_workgroup_count_Z"),
+    part(PROPERTIES, 20, 1, "is_dynamic_call_stack"),
+];
+
 /// Finds set bits of a header that belong to no key. Returns each byte that has such bits, with its offset.
 pub fn unnamed(bytes: &[u8; SIZE]) -> impl Iterator<Item = (usize, u8)> {
     let mut rest = *bytes;
-    KEYS.iter().for_each(|key| key.set(&mut rest, 0));
+    KEYS.iter().chain(ABI_KEYS).for_each(|key| key.set(&mut rest, 0));
     rest.into_iter().enumerate().filter(|(_, bits)| *bits != 0)
 }

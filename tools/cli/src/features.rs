@@ -25,7 +25,8 @@ impl Features {
             };
             match name {
                 "xnack" => features.xnack = Some(on),
-                "sramecc" => features.sramecc = Some(on),
+                // LLVM's AMDGPU guide spells the feature with a hyphen (seed 000, line 232).
+                "sramecc" | "sram-ecc" => features.sramecc = Some(on),
                 "wavefrontsize64" => features.wave_size = Some(if on { 64 } else { 32 }),
                 "wavefrontsize32" => features.wave_size = Some(if on { 32 } else { 64 }),
                 "cumode" => features.cumode = Some(on),

@@ -157,6 +157,12 @@ fn instead_of(name: &str) -> String {
     if name == "native" {
         return "kernc does not ask the machine: `rocminfo` names its processor".to_owned();
     }
+    if let Some(former) = codeobj::FORMER_NAMES.iter().find(|former| former.name == name) {
+        return format!("it is `{}` today", former.today);
+    }
+    if codeobj::R600.contains(&name) {
+        return format!("it has the architecture r600, and kernc compiles for GFX6 to GFX10; {LISTED}");
+    }
     if products::is_later(name) {
         return format!("kernc compiles for GFX6 to GFX10, up to gfx90a and gfx1036; {LISTED}");
     }

@@ -55,6 +55,7 @@ pub fn run() {
         );
         outln!("{}", line.trim_end());
     }
+    outln!("\nOnly the names are known of the architecture r600: {}", codeobj::R600.join(" "));
 }
 
 fn compiles(target: &'static Target) -> bool {

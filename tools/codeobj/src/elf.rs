@@ -4,7 +4,7 @@
 //! [`CodeObject::problems`]. Only a file that is not an AMD GPU code object at all causes an error.
 
 use object::LittleEndian;
-use object::elf::{self as abi, FileHeader64, SectionHeader64};
+use object::elf::{self as abi, FileHeader32, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use objwriter::elf::reloc;
 use std::fmt;
@@ -24,6 +24,8 @@ pub enum ParseError {
     NotElf,
     /// The file is an ELF file, but not a 64-bit little-endian one. The text says which kind it is.
     OtherElf(&'static str),
+    /// The file is for a processor of the architecture r600, whose name is given if it is known.
+    R600(Option<&'static str>),
     /// The file is for another machine, with this `e_machine`.
     OtherMachine(u16),
 }
@@ -35,6 +37,11 @@ impl fmt::Display for ParseError {
             ParseError::OtherElf(what) => {
                 write!(f, "{what}; AMD GPU code objects are 64-bit little-endian ELF")
             }
+            ParseError::R600(name) => write!(
+                f,
+                "an object for {}, whose architecture is r600; kernc reads objects for GFX6 and later",
+                name.unwrap_or("an unknown processor")
+            ),
             ParseError::OtherMachine(machine) => {
                 write!(
                     f,
@@ -483,6 +490,17 @@ impl<'data> CodeObject<'data> {
     }
 }
 
+/// Returns the error for a 32-bit ELF file. LLVM writes such files for the architecture r600.
+fn of_32_bits(bytes: &[u8]) -> ParseError {
+    match FileHeader32::<LittleEndian>::parse(bytes) {
+        Ok(header) if header.e_machine(LE).0 == EM_AMDGPU => {
+            let number = (header.e_flags(LE).0 & 0xff) as usize;
+            ParseError::R600(number.checked_sub(1).and_then(|at| crate::identity::R600.get(at)).copied())
+        }
+        _ => ParseError::OtherElf("a 32-bit ELF file"),
+    }
+}
+
 /// Returns the ELF header of a file. Returns an error if the file is not a 64-bit little-endian ELF file for
 /// AMD GPUs.
 fn header_of(bytes: &[u8]) -> Result<&FileHeader64<LittleEndian>, ParseError> {
@@ -491,6 +509,7 @@ fn header_of(bytes: &[u8]) -> Result<&FileHeader64<LittleEndian>, ParseError> {
     }
     match (bytes.get(4), bytes.get(5)) {
         (Some(2), Some(1)) => {}
+        (Some(1), Some(1)) => return Err(of_32_bits(bytes)),
         (Some(1), _) => return Err(ParseError::OtherElf("a 32-bit ELF file")),
         (Some(2), Some(2)) => return Err(ParseError::OtherElf("a big-endian ELF file")),
         (Some(_), Some(_)) => return Err(ParseError::OtherElf("an ELF file of an unknown class")),

@@ -82,6 +82,32 @@ const FOREIGN: &[(u32, &str)] = &[
     (0x55, "gfx1152"),
 ];
 
+/// The processors of the architecture r600 (R600 to Northern Islands), in the order of their numbers in
+/// `e_flags`, which begin with 1 (LLVM's AMDGPU guide, seed 000, line 31). kernc knows only their names.
+pub const R600: [&str; 16] = [
+    "r600", "r630", "rs880", "rv670", "rv710", "rv730", "rv770", "cedar", "cypress", "juniper", "redwood",
+    "sumo", "barts", "caicos", "cayman", "turks",
+];
+
+/// A name that a processor had in early versions of LLVM (seed 001, line 3881; seed 002, line 649).
+#[derive(Clone, Copy, Debug)]
+pub struct FormerName {
+    /// The name.
+    pub name: &'static str,
+    /// The version of the instruction set in the notes of code object V2.
+    pub version: (u32, u32, u32),
+    /// The target id that has this meaning today.
+    pub today: &'static str,
+}
+
+/// The names that LLVM 14 and 19 no longer have. The odd numbers of GFX9 meant that XNACK replay is on.
+pub const FORMER_NAMES: [FormerName; 4] = [
+    FormerName { name: "gfx800", version: (8, 0, 0), today: "gfx802" },
+    FormerName { name: "gfx804", version: (8, 0, 4), today: "gfx803" },
+    FormerName { name: "gfx901", version: (9, 0, 1), today: "gfx900:xnack+" },
+    FormerName { name: "gfx903", version: (9, 0, 3), today: "gfx902:xnack+" },
+];
+
 /// Generic processors. Code for a generic processor runs on all processors of a family. kernc decodes it as
 /// code for the processor given here, which belongs to the family.
 const GENERIC: &[(&str, &str)] =
@@ -120,7 +146,11 @@ fn of_version(version: (u32, u32, u32)) -> Option<(&'static Target, bool)> {
     // If a version belongs to no processor, it may be one more than that of a processor with XNACK: gfx901
     // and gfx903 stood for gfx900 and gfx902 with XNACK on.
     let with_xnack = || find((major, minor, stepping.checked_sub(1)?)).filter(|it| it.has(Feature::XNACK));
-    find(version).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
+    let former = || {
+        let name = FORMER_NAMES.iter().find(|former| former.version == version)?;
+        Target::by_name(name.today)
+    };
+    find(version).or_else(former).map(|target| (target, false)).or_else(|| Some((with_xnack()?, true)))
 }
 
 impl Identity {

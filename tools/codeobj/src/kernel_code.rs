@@ -16,6 +16,13 @@ pub struct KernelCode<'data> {
     pub bytes: [u8; SIZE],
 }
 
+impl KernelCode<'_> {
+    /// Returns those of the keys unknown to LLVM 14 that are not 0.
+    pub fn abi_keys(&self) -> impl Iterator<Item = &'static Key> {
+        ABI_KEYS.iter().filter(|key| key.get(&self.bytes) != 0)
+    }
+}
+
 impl<'data> CodeObject<'data> {
     /// Returns the header at a symbol of a code object V2.
     pub fn kernel_code(&self, symbol: &Symbol<'data>) -> Option<KernelCode<'data>> {

@@ -30,6 +30,6 @@ pub mod value;
 pub use descriptor::Descriptor;
 pub use disasm::disassemble;
 pub use elf::{CodeObject, ParseError};
-pub use identity::{Identity, OsAbi, Setting};
+pub use identity::{FORMER_NAMES, FormerName, Identity, OsAbi, R600, Setting};
 pub use objwriter::yaml;
 pub use value::Value;

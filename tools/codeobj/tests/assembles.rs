@@ -110,6 +110,59 @@ fn meaningless_bits() {
     round_trip(&bytes).unwrap();
 }
 
+/// Keys that only the ROCm code object ABI (seed 002, lines 807-1210 and 1223-1509) has. Expected bytes are from
+/// the bits that it states.
+#[test]
+fn keys_of_the_abi() {
+    let lines = [
+        ("kernel_code_prefetch_byte_offset = -512", 24, vec![0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        ("bulky = 1\ncdbg_user = 1", 51, vec![3]),
+        ("float_mode_round_32 = 1\nfloat_mode_round_16_64 = 2", 49, vec![0x90]),
+        ("float_mode_denorm_32 = 1\nfloat_mode_denorm_16_64 = 2", 50, vec![0x09]),
+        ("enable_exception_ieee_754_fp_overflow = 1", 55, vec![0x08]),
+        ("enable_exception_memory_violation = 1", 53, vec![0x40]),
+        ("is_dynamic_call_stack = 1", 58, vec![0x10]),
+    ];
+    for (keys, place, expected) in lines {
+        let source = format!(
+            ".hsa_code_object_version 2,1\n.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n.amdgpu_hsa_kernel k\n.p2align 8\nk:\n\
+             .amd_kernel_code_t\n{keys}\n.end_amd_kernel_code_t\ns_endpgm\n"
+        );
+        let target = isa::Target::by_name("gfx803");
+        let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+        let bytes = asm::assemble(&source, &options).unwrap_or_else(|list| panic!("{keys}: {list:?}"));
+        let object = CodeObject::parse(&bytes).unwrap();
+        let header = object.kernel_codes().next().expect(keys);
+        assert_eq!(header.bytes[place..place + expected.len()], expected, "{keys}");
+        round_trip(&bytes).unwrap();
+        let text = codeobj::inspect::text(&object, "k.o", None);
+        let has_key = |key: &str| text.lines().any(|line| line.trim_start().starts_with(key));
+        assert_eq!(has_key("kernel_code_prefetch_byte_offset"), place == 24, "{text}");
+        assert_eq!(has_key("bulky"), place == 51, "{text}");
+    }
+}
+
+/// Versions of processors that LLVM 14 no longer has (seed 001, line 3881; seed 002, line 649). The assembler finds the processor of
+/// today; objects of compilers before LLVM 7 name no processor in `e_flags`, so the reader finds it by the note.
+#[test]
+fn versions_of_former_names() {
+    for (version, processor) in
+        [("8,0,0", "gfx802"), ("8,0,4", "gfx803"), ("9,0,1", "gfx900"), ("9,0,3", "gfx902")]
+    {
+        let source = format!(
+            ".hsa_code_object_version 2,1\n.hsa_code_object_isa {version},\"AMD\",\"AMDGPU\"\ns_endpgm\n"
+        );
+        let options = asm::Options { kind: asm::Kind::Relocatable, ..asm::Options::default() };
+        let mut bytes = asm::assemble(&source, &options).unwrap_or_else(|list| panic!("{version}: {list:?}"));
+        let name = |bytes: &[u8]| {
+            codeobj::Identity::of_object(&CodeObject::parse(bytes).unwrap()).target.map(|target| target.name)
+        };
+        assert_eq!(name(&bytes), Some(processor));
+        bytes[48..52].fill(0);
+        assert_eq!(name(&bytes), Some(processor), "without e_flags");
+    }
+}
+
 /// Round trips of one processor's objects of one version.
 #[derive(Default)]
 struct Tally {

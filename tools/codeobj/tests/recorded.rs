@@ -97,6 +97,14 @@ fn other_files() {
     assert_eq!(parse(b"#!/bin/sh").as_deref(), Some("not an ELF file"));
     assert_eq!(parse(b"\x7fELF\x02\x01\x01").as_deref(), Some("not an ELF file"));
     assert!(parse(b"\x7fELF\x01\x01\x01").unwrap().starts_with("a 32-bit ELF file"));
+    // The header that LLVM 14 and 19 write for cayman: an ELF32, machine 224, flags 15.
+    let mut cayman = [0; 52];
+    cayman[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");
+    (cayman[18], cayman[36]) = (224, 15);
+    assert_eq!(
+        parse(&cayman).as_deref(),
+        Some("an object for cayman, whose architecture is r600; kernc reads objects for GFX6 and later")
+    );
     let mut bytes = RECORDED[0].1.to_vec();
     bytes[18..20].copy_from_slice(&62u16.to_le_bytes());
     assert!(parse(&bytes).unwrap().starts_with("an ELF file for machine 62"));

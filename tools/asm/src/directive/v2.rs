@@ -90,7 +90,12 @@ impl Assembler {
     /// means that XNACK replay is on.
     fn target_of_isa(&mut self, version: [u32; 3], span: &Range<usize>) -> Result<()> {
         let find = |[major, minor, stepping]: [u32; 3]| {
-            PROCESSORS.iter().find(|target| target.version == (major, minor, stepping))
+            let version = (major, minor, stepping);
+            let former = || {
+                let name = codeobj::FORMER_NAMES.iter().find(|former| former.version == version)?;
+                Target::by_name(name.today)
+            };
+            PROCESSORS.iter().find(|target| target.version == version).or_else(former)
         };
         let even = [version[0], version[1], version[2] & !1];
         let with_xnack = || {

@@ -350,7 +350,7 @@ impl Printer<'_, '_, '_> {
             return Ok(Some(at + WORDS));
         }
         out.push_str("\t.amd_kernel_code_t\n");
-        for key in KEYS {
+        for key in KEYS.iter().chain(header.abi_keys()) {
             // LLVM 14 does not print this key either if it is 0.
             let value = key.get(&header.bytes);
             if key.is_signed() {

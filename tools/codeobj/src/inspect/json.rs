@@ -169,7 +169,7 @@ fn kernels(object: &CodeObject<'_>, identity: &Identity, target: Option<&Target>
 }
 
 fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>) -> Value {
-    let keys = KEYS.iter().map(|key| {
+    let keys = KEYS.iter().chain(header.abi_keys()).map(|key| {
         let value = match key.get_signed(&header.bytes) {
             signed if key.is_signed() && signed < 0 => Value::Int(signed),
             _ => Value::Uint(key.get(&header.bytes)),

@@ -272,7 +272,7 @@ fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>, out: &mut Str
     let section = object.sections.get(header.section).map_or("", |section| section.name);
     writeln!(out, "\nKernel {}", header.kernel)?;
     writeln!(out, "  amd_kernel_code_t at {:#x} in {section}", header.address)?;
-    for key in KEYS {
+    for key in KEYS.iter().chain(header.abi_keys()) {
         match key.is_signed() {
             true => writeln!(out, "  {:<51} {}", key.name, key.get_signed(&header.bytes))?,
             false => writeln!(out, "  {:<51} {}", key.name, key.get(&header.bytes))?,
