@@ -72,8 +72,8 @@ pub struct Arg<'a> {
     pub name: &'a str,
     /// Type as the source writes it.
     pub type_name: &'a str,
-    /// Type of the argument in the metadata: `i32`, `f32`, ..., `struct`. For a pointer it is the type of
-    /// what the argument points to, and for a vector it is the type of an element.
+    /// Type in the metadata of an argument that is passed by value: `i32`, `f32`, ..., `struct`. For a vector
+    /// it is the type of an element.
     pub value_type: &'a str,
     /// Size in bytes.
     pub size: u32,

@@ -191,7 +191,9 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
         ValueKind::Opaque(kind, _) => kind,
     };
     push(".value_kind", Item::Text(kind));
-    push(".value_type", Item::Text(arg.value_type));
+    if arg.kind == ValueKind::ByValue {
+        push(".value_type", Item::Text(arg.value_type));
+    }
     entries
 }
 

@@ -1,7 +1,8 @@
 //! The index of names beside the entries: what a debugger asks it for is all there.
 
-use crate::debug_info::objects::{Judged, objects, tool};
+use crate::debug_info::objects::{Judged, Source, compile, objects, tool};
 use dwarf::{Die, Names};
+use kernc::{DebugInfo, Dialect, Dwarf, OptLevel};
 use std::collections::BTreeSet;
 
 /// Objects that have an index.
@@ -57,5 +58,24 @@ fn llvm_finds_them_by_hash() {
         let Some(said) = tool("llvm-dwarfdump-19", &args) else { return };
         let entries = said.out.lines().filter(|line| line.starts_with("0x")).count();
         assert_eq!(entries, names.all().len(), "{}: {}", judged.path, said.out);
+    }
+}
+
+/// The index of a unit with the heterogeneous extensions names them (seed 000, line 1856), with the version that the unit has. The
+/// header is that of DWARF 5, section 6.1.1.4.1.
+#[test]
+fn the_index_names_the_extensions() {
+    for (dialect, size, text) in
+        [(Dialect::Standard, 0, &b""[..]), (Dialect::Heterogeneous, 12, b"[llvm:v0.0]\0")]
+    {
+        let text_of_source = "kernel k(x: *global u32) { x[global_id(0)] = 1; }".to_owned();
+        let source = Source { name: "named.k".to_owned(), text: text_of_source };
+        let dwarf = Dwarf { dialect, names: true, ..Dwarf::default() };
+        let object = compile(&source, "gfx906", OptLevel::O2, (DebugInfo::Full, dwarf));
+        let object = codeobj::CodeObject::parse(object.bytes()).expect("sound");
+        let data = object.section(".debug_names").expect("an index").data;
+        assert_eq!(data[32..36], u32::to_le_bytes(size));
+        assert_eq!(&data[36..36 + text.len()], text);
+        assert!(Names::read(&object).expect("sound").find("k").len() == 1);
     }
 }

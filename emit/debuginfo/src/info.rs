@@ -224,9 +224,15 @@ impl<'a> Unit<'a> {
         }
     }
 
+    /// Returns whether the unit uses the heterogeneous extensions.
+    fn is_extended(&self) -> bool {
+        self.info.options.dialect == Dialect::Heterogeneous
+    }
+
     fn index(&self) -> (Name, Contents) {
         let sections = (self.section(Name::Info), self.section(Name::Str));
-        (Name::Names, names::write(&self.named, &self.strings, sections))
+        let augmentation = if self.is_extended() { AUGMENTATION } else { "" };
+        (Name::Names, names::write(&self.named, &self.strings, augmentation, sections))
     }
 
     /// Writes a reference to a type whose entry has already been written. No reference has to be filled in
@@ -280,7 +286,7 @@ impl<'a> Unit<'a> {
             self.entries.section(abbreviations, 0);
             self.entries.bytes(&[8]);
         }
-        let is_extended = self.info.options.dialect == Dialect::Heterogeneous;
+        let is_extended = self.is_extended();
         self.entries.begin(match (self.version, is_extended) {
             (Version::V5, false) => Shape::Unit5,
             (Version::V4, false) => Shape::Unit4,

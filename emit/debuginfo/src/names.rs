@@ -29,21 +29,29 @@ pub struct Named {
 /// Size in bytes of an entry of the name index: abbreviation code (1 byte) and offset (4 bytes).
 const ENTRY: u32 = 5;
 
-/// Returns the contents of `.debug_names`. `info` and `texts` are the sections `.debug_info` and
-/// `.debug_str`, to which the index refers.
-pub fn write(all: &[Named], strings: &Strings, (info, texts): (Target, Target)) -> Contents {
+/// Returns the contents of `.debug_names`. `augmentation` names the extensions that the unit uses. `info` and
+/// `texts` are the sections `.debug_info` and `.debug_str`, to which the index refers.
+pub fn write(
+    all: &[Named],
+    strings: &Strings,
+    augmentation: &str,
+    (info, texts): (Target, Target),
+) -> Contents {
     let names = Names::new(all, strings);
     let (abbreviations, codes) = abbreviations(all);
     let mut contents = Contents::default();
     let word = |contents: &mut Contents, value: u32| contents.bytes.extend_from_slice(&value.to_le_bytes());
     word(&mut contents, 0);
     word(&mut contents, VERSION);
-    // The header of the name index: it covers one compilation unit and no type units, and has no augmentation
-    // string.
+    // The header of the name index: it covers one compilation unit and no type units. The augmentation string
+    // is padded to whole dwords.
     let (buckets, count) = (names.buckets.len() as u32, names.list.len() as u32);
-    for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, 0] {
+    let padded = augmentation.len().next_multiple_of(4);
+    for value in [1, 0, 0, buckets, count, abbreviations.len() as u32, padded as u32] {
         word(&mut contents, value);
     }
+    contents.bytes.extend_from_slice(augmentation.as_bytes());
+    contents.bytes.resize(contents.bytes.len() + padded - augmentation.len(), 0);
     contents.field(4, info, 0);
     names.buckets.iter().for_each(|&first| word(&mut contents, first));
     names.list.iter().for_each(|name| word(&mut contents, name.hash));
