@@ -65,11 +65,12 @@ impl Offsets {
 /// Addressing modes and related properties of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// Range of the offsets of `global_*` and `scratch_*` instructions. `None` if the processor has no such instructions.
+    /// Range of the offsets of `global_*` and `scratch_*` instructions. `None` if the processor has no such
+    /// instructions.
     pub global: Option<Offsets>,
     /// Range of the offsets of `flat_*` instructions. `None` if the processor has no such instructions.
     pub flat: Option<Offsets>,
-    /// Range of the offsets of `buffer_*` instructions,.
+    /// Range of the offsets of `buffer_*` instructions.
     pub buffer: Offsets,
     /// Fourth dword of a buffer descriptor for device memory, which contains the element format. Under the
     /// operating system HSA, it also says how memory is cached and whether addresses are translated.
