@@ -33,7 +33,6 @@ fn embedders_get_the_compiler_and_no_more() {
         "kernc-asm",
         "kernc-check",
         "kernc-codeobj",
-        "kernc-legacy",
     ] {
         assert!(names.iter().all(|name| name != unwanted), "{unwanted} in {names:?}");
     }
@@ -42,7 +41,7 @@ fn embedders_get_the_compiler_and_no_more() {
 /// The tools are judges of the compiler, so they share with it only what describes the machine.
 #[test]
 fn tools_do_not_see_the_machine_program() {
-    let tools = ["amdil", "asm", "link", "codeobj", "dwarf", "debug", "check", "sim", "litmus", "legacy"];
+    let tools = ["amdil", "asm", "link", "codeobj", "dwarf", "debug", "check", "sim", "litmus"];
     let names = tree(&tools.map(|tool| format!("kernc-{tool}")));
     assert!(names.iter().any(|name| name == "kernc-isa"), "{names:?}");
     for unwanted in ["kernc-mir", "kernc-isel", "kernc-regalloc", "kernc-memmodel"] {

@@ -1,6 +1,7 @@
 //! Code for Mesa (`mesa3d`), for no operating system, and for PAL (`amdpal`; more in `tests/pal.rs`): what the compiler writes, judged by LLVM 19's
 //! assembler and compiler, and what the emulator computes with it.
 
+mod catalyst;
 mod clang;
 
 use crate::common::{KERNELS, have, source};
@@ -16,6 +17,9 @@ const LEVELS: [OptLevel; 4] = [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLeve
 
 /// Returns the processors for which the compiler has code for a system.
 fn processors(os: Os) -> Vec<&'static str> {
+    if os == Os::Catalyst {
+        return catalyst::PROCESSORS.to_vec();
+    }
     let more = if os == Os::AmdPal { &["gfx90a"][..] } else { &[] };
     PROCESSORS.iter().chain(more).copied().collect()
 }
@@ -106,7 +110,7 @@ kernel k(out: *global u32, step: u32) {
 /// The positions, sizes and the global offset are right, in strict mode too. PAL has no global offset.
 #[test]
 fn positions() {
-    for os in SYSTEMS {
+    for os in SYSTEMS.into_iter().chain([Os::Catalyst]) {
         let offset = if os == Os::AmdPal { 0 } else { 5 };
         for (cpu, level) in processors(os).into_iter().zip(LEVELS.into_iter().cycle()) {
             let target = Subtarget::by_name(cpu).expect("a processor").with_os(os);
@@ -181,10 +185,17 @@ fn by_llvm(listing: &str, cpu: &str, os: Os) -> Vec<u8> {
     output.stdout
 }
 
+/// Returns the number of user SGPRs that hold these inputs.
+fn set_size(inputs: &[isa::AbiInput]) -> u32 {
+    let mut abi = isa::Abi::default();
+    inputs.iter().for_each(|&input| abi.request(input));
+    abi.user_sgpr_count()
+}
+
 /// Returns the table of docs/systems.md: a row for each fact, a column for each system.
 fn rows() -> String {
     use isa::system::SYSTEMS;
-    use isa::{AbiInput, KernelHeader, LaunchSizes, ScratchSetUp, System};
+    use isa::{AbiInput, DataAddress, KernelHeader, LaunchSizes, ScratchSetUp, System};
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     let input = |input: &AbiInput| match input {
         AbiInput::PrivateSegmentBuffer => "scratch descriptor",
@@ -198,7 +209,7 @@ fn rows() -> String {
         _ => "",
     };
     type Cell<'a> = &'a dyn Fn(&System) -> String;
-    let facts: [(&str, Cell<'_>); 14] = [
+    let facts: [(&str, Cell<'_>); 17] = [
         ("triple", &|s| format!("`{}`", s.triple)),
         ("`EI_OSABI`", &|s| s.os_abi.to_string()),
         ("header of a kernel", &|s| {
@@ -212,6 +223,7 @@ fn rows() -> String {
         }),
         ("metadata and versions", &|s| yes(s.has_metadata)),
         ("`.AMDGPU.config`, note with the processor", &|s| yes(s.has_config)),
+        ("records of the driver around the object", &|s| yes(s.has_container)),
         ("linked object", &|s| yes(s.is_linked)),
         ("relocations", &|s| if s.has_addends { "`SHT_RELA`" } else { "`SHT_REL`" }.to_owned()),
         ("first argument at byte", &|s| s.arguments_begin.to_string()),
@@ -226,6 +238,24 @@ fn rows() -> String {
         ("user SGPRs", &|s| {
             let names = s.user_sgprs.iter().map(input).filter(|name| !name.is_empty());
             names.collect::<Vec<_>>().join(", ")
+        }),
+        ("sets of user SGPRs (GFX7, GFX8; GFX9)", &|s| {
+            let sizes = |has_registers: bool| {
+                let sets = s.user_sgpr_sets.iter().filter(|set| set.has_aperture_registers == has_registers);
+                sets.map(|set| set_size(set.inputs).to_string()).collect::<Vec<_>>().join(", ")
+            };
+            if s.user_sgpr_sets.is_empty() {
+                "any".to_owned()
+            } else {
+                format!("{}; {}", sizes(false), sizes(true))
+            }
+        }),
+        ("addresses of variables", &|s| {
+            match s.data_address {
+                DataAddress::Distance => "distances",
+                DataAddress::Relocated => "relocations",
+            }
+            .to_owned()
         }),
         ("scratch descriptor", &|s| {
             match s.scratch {
@@ -271,7 +301,7 @@ fn what_systems_lack() {
     let printing = "#[workgroup_size(64)] kernel k() { printf(\"%d\", 3); }\n";
     let calling = "#[inline(never)]\nfn f(n: u32) -> u32 { return n * 3; }\n\
                    #[workgroup_size(64)]\nkernel k(out: *global u32, n: u32) { out[0] = f(n); }\n";
-    for os in SYSTEMS {
+    for os in SYSTEMS.into_iter().chain([Os::Catalyst]) {
         let error = compile(printing, OptLevel::O2, "gfx803", os).expect_err("refused");
         let name = os.system().name;
         assert!(error.contains("E0111") && error.contains(&format!("the system `{name}` lacks")), "{error}");

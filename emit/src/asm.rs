@@ -195,6 +195,8 @@ impl<'p> Listing<'p> {
             Distance::Words => write!(self.out, "{name}"),
             // LLVM's name of this symbol needs no specifier.
             Distance::Address if matches!(reloc.to, Referent::Scratch(_)) => write!(self.out, "{name}"),
+            Distance::AddressLow => write!(self.out, "{name}@abs32@lo{:+}", reloc.addend),
+            Distance::AddressHigh => write!(self.out, "{name}@abs32@hi{:+}", reloc.addend),
             Distance::Address if reloc.addend == 0 => write!(self.out, "{name}@abs32@lo"),
             Distance::Address => write!(self.out, "{name}@abs32@lo{:+}", reloc.addend),
         };

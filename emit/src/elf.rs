@@ -6,8 +6,8 @@
 use crate::lines::Lines;
 use crate::shared::{self, Addresses};
 use crate::{
-    ById, Context, DebugSections, EmitError, Program, by_id, code, config, descriptor, kernel_code, notes,
-    unwind,
+    ById, Context, DebugSections, EmitError, Program, by_id, catalyst, code, config, descriptor, kernel_code,
+    notes, unwind,
 };
 use bumpalo::Bump;
 use isa::{CodeEnd, Subtarget};
@@ -44,6 +44,13 @@ pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, Emit
 /// # Errors
 /// See [`EmitError`].
 pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
+    let system = program.target.system();
+    if system.has_container {
+        return Err(EmitError::Unsupported(format!(
+            "an object for a linker, which `{}` lacks,",
+            system.name
+        )));
+    }
     write((program, None), &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
@@ -57,6 +64,13 @@ pub fn complete_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, Emit
         return loadable_in(program, ctx);
     }
     shared::with_addresses(program, |program, addresses| {
+        if program.target.system().has_container {
+            // The driver reads no debug information. The lines stay, because the list of atomic accesses comes
+            // with them.
+            let plain = Program { debug: None, frames: None, ..program.clone() };
+            let driver = catalyst::Driver::new(program)?;
+            return write((&plain, Some(addresses)), ctx, |object, _| driver.file(object));
+        }
         write((program, Some(addresses)), ctx, |object, _| objwriter::elf::relocatable(object))
     })
 }
@@ -442,13 +456,22 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Returns the relocation for a reference to a variable or function. The code needs the distance from the
-    /// end of `s_getpc_b64`. But the distance of a relocation is counted from the literal that it fills in.
-    /// The addend of the relocation corrects this difference.
+    /// Returns the relocation for a reference to a variable or function. The code needs the address of the
+    /// variable, or the distance from the end of `s_getpc_b64`. But the distance of a relocation is counted
+    /// from the literal that it fills in. The addend of the relocation corrects this difference.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
         let target = self.named(to.to)?;
+        let offset = start + u64::from(fixup.at) * 4;
+        let absolute = match to.part {
+            Distance::AddressLow => Some(reloc::ABS32_LO),
+            Distance::AddressHigh => Some(reloc::ABS32_HI),
+            _ => None,
+        };
+        if let Some(kind) = absolute {
+            return Ok(Relocation { offset, target, kind, addend: to.addend });
+        }
         Ok(Relocation {
-            offset: start + u64::from(fixup.at) * 4,
+            offset,
             target,
             kind: if to.part == Distance::High { reloc::REL32_HI } else { reloc::REL32_LO },
             addend: i64::from(fixup.at - fixup.origin) * 4 + to.addend,

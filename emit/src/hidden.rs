@@ -11,6 +11,8 @@ pub struct HiddenPart {
     holds: Hidden,
     start: u32,
     size: u32,
+    /// Size of the kernarg segment.
+    end: u32,
 }
 
 impl Program<'_> {
@@ -44,9 +46,10 @@ impl HiddenPart {
             // Code outside this program may read hidden arguments.
             false => (bytes.unwrap_or(0), Hidden::FOREIGN | Hidden::HOSTCALL_BUFFER),
         };
-        let start = if size == 0 { own.next_multiple_of(4) } else { block.start(own) };
-        let start = target.system().arguments_begin + start;
-        HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size }
+        let own_end = target.system().arguments_begin.saturating_add(own.next_multiple_of(4));
+        let start = if size == 0 { own_end } else { target.hidden_begin(own) };
+        let end = start.saturating_add(size).max(own_end);
+        HiddenPart { block, holds: holds | asked | Hidden::of_target(target), start, size, end }
     }
 
     /// Returns the hidden arguments that the metadata lists, each with its offset in the kernarg segment.
@@ -64,6 +67,6 @@ impl HiddenPart {
 
     /// Returns the size in bytes of the kernarg segment, which includes the hidden arguments.
     pub fn end(self) -> u32 {
-        self.start.saturating_add(self.size)
+        self.end
     }
 }

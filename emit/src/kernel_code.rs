@@ -37,7 +37,17 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
         ("workitem_vgpr_count", registers.vgprs),
         ("kernarg_segment_alignment", kernel.kernarg_align.trailing_zeros().max(LEAST_ALIGN)),
     ];
-    for (name, value) in fields {
+    // AMD's OpenCL 2.0 driver leaves the version of the processor to the note of the inner object, and counts
+    // the registers of the code alone once more.
+    let of_driver = [
+        ("amd_machine_version_major", 0),
+        ("amd_machine_version_minor", 0),
+        ("amd_machine_version_stepping", 0),
+        ("reserved_sgpr_first", registers.sgprs),
+        ("reserved_vgpr_first", registers.vgprs),
+    ];
+    let of_driver = of_driver.into_iter().filter(|_| target.system().has_container);
+    for (name, value) in fields.into_iter().chain(of_driver) {
         let key = Key::by_name(name);
         key.ok_or_else(|| EmitError::Container(format!("no field {name}")))?.set(&mut out, value.into());
     }

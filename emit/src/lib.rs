@@ -12,6 +12,7 @@
 
 pub mod asm;
 pub mod branches;
+mod catalyst;
 pub mod code;
 mod config;
 mod debug;

@@ -40,6 +40,9 @@ fn processor(target: &Subtarget) -> String {
 /// The metadata cannot state what the program needs.
 pub fn write(program: &Program, out: &mut Vec<u8>) -> Result<(), EmitError> {
     let target = &program.target;
+    if target.system().has_container {
+        return Ok(());
+    }
     if !target.system().has_metadata {
         let name = processor(target);
         note::write("AMD", NT_ISA_NAME, |out| out.extend_from_slice(name.as_bytes()), out);
@@ -88,6 +91,9 @@ pub fn prologue(program: &Program, out: &mut String) {
 /// # Errors
 /// The metadata cannot state what the program needs.
 pub fn epilogue(program: &Program, out: &mut String) -> Result<(), EmitError> {
+    if program.target.system().has_container {
+        return Ok(());
+    }
     if !program.target.system().has_metadata {
         let _ = writeln!(out, "\t.amd_amdgpu_isa \"{}\"", processor(&program.target));
         if program.has_pipeline() {

@@ -188,6 +188,24 @@ impl Abi {
         self.layout().into_iter().find(|slot| slot.input == input)
     }
 
+    /// Requests an input of a kernel.
+    pub fn request(&mut self, input: AbiInput) {
+        match input {
+            AbiInput::PrivateSegmentBuffer => self.private_segment_buffer = true,
+            AbiInput::DispatchPtr => self.dispatch_ptr = true,
+            AbiInput::QueuePtr => self.queue_ptr = true,
+            AbiInput::KernargPtr => self.kernarg_ptr = true,
+            AbiInput::DispatchId => self.dispatch_id = true,
+            AbiInput::FlatScratchInit => self.flat_scratch_init = true,
+            AbiInput::WorkgroupId(d) => self.workgroup_id[usize::from(d)] = true,
+            AbiInput::PrivateSegmentWaveOffset => self.private_segment_wave_offset = true,
+            AbiInput::WorkitemId(d) => self.workitem_ids = self.workitem_ids.max(d),
+            AbiInput::UserData(n) => self.user_data[usize::from(n)] = true,
+            AbiInput::GroupCounts => self.group_counts = true,
+            AbiInput::ImplicitArgPtr => {}
+        }
+    }
+
     /// Returns the number of user SGPRs.
     pub fn user_sgpr_count(&self) -> u32 {
         if self.pal {

@@ -85,6 +85,8 @@ pub struct HiddenArgs {
     pub size: u32,
     /// Alignment of the first hidden argument in bytes, counted from the first explicit argument.
     pub align: u32,
+    /// Whether the hidden arguments precede the explicit ones.
+    pub precede: bool,
 }
 
 impl HiddenArg {
@@ -168,6 +170,7 @@ static V3: HiddenArgs = HiddenArgs {
     ],
     size: 56,
     align: 8,
+    precede: false,
 };
 
 static V4: HiddenArgs = HiddenArgs {
@@ -185,6 +188,7 @@ static V4: HiddenArgs = HiddenArgs {
     ],
     size: 56,
     align: 8,
+    precede: false,
 };
 
 static V5: HiddenArgs = HiddenArgs {
@@ -215,10 +219,11 @@ static V5: HiddenArgs = HiddenArgs {
     ],
     size: 256,
     align: 8,
+    precede: false,
 };
 
 /// No hidden arguments, on systems whose runtime appends nothing to a kernel's arguments.
-pub(crate) static NO_HIDDEN: HiddenArgs = HiddenArgs { args: &[], size: 0, align: 1 };
+pub(crate) static NO_HIDDEN: HiddenArgs = HiddenArgs { args: &[], size: 0, align: 1, precede: false };
 
 // Hidden arguments of Mesa's OpenCL, with and without the operating system `mesa3d`: clover appends the
 // number of dimensions and the global offset to a kernel's arguments (`make_kernel_args` in Mesa's
@@ -232,4 +237,19 @@ pub(crate) static MESA: HiddenArgs = HiddenArgs {
     ],
     size: 16,
     align: 4,
+    precede: false,
+};
+
+// Hidden arguments of AMD's OpenCL 2.0 driver with 64-bit addresses (seed 004, "Argument passing and kernel
+// setup"). Behind them are the address of the queue for enqueued kernels at byte 32, and the address of a packet
+// at byte 40. The buffer of `printf` at byte 24 is not here: no driver's file shows how its formats are stated.
+pub(crate) static CATALYST: HiddenArgs = HiddenArgs {
+    args: &[
+        arg("hidden_global_offset_x", 0, 8),
+        arg("hidden_global_offset_y", 8, 8),
+        arg("hidden_global_offset_z", 16, 8),
+    ],
+    size: 48,
+    align: 8,
+    precede: true,
 };

@@ -52,7 +52,7 @@ pub use regset::RegSet;
 pub use scratch::{PrivateAccess, ScratchAccess};
 pub use shrink::{choose_form, swapped};
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
-pub use system::{KernelHeader, LaunchSizes, ScratchSetUp, System};
+pub use system::{DataAddress, KernelHeader, LaunchSizes, ScratchSetUp, System};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{
     Arch, ArchId, ArchSet, CacheLevels, CodeEnd, DescriptorFacts, DescriptorFields, Fact, Feature, FlatOrder,

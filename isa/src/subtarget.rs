@@ -69,6 +69,8 @@ pub enum Os {
     AmdPal,
     /// The operating system `mesa3d`: the runtime of Mesa.
     Mesa3d,
+    /// AMD's OpenCL 2.0 driver before ROCm, which the project calls `catalyst`. LLVM has no name for it.
+    Catalyst,
     /// The operating system `unknown` or none. No rules of a runtime apply.
     Unknown,
 }
@@ -80,6 +82,7 @@ impl Os {
             Os::AmdHsa => "amdhsa",
             Os::AmdPal => "amdpal",
             Os::Mesa3d => "mesa3d",
+            Os::Catalyst => "catalyst",
             Os::Unknown => "unknown",
         }
     }

@@ -4,10 +4,12 @@
 //! # Source
 //! LLVM's AMDGPU guide (seed 000), lines 4297 (AMDPAL) and 4366 (no operating system), and the objects that
 //! LLVM 19 writes for the triples `amdgcn--` and `amdgcn-mesa-mesa3d`. Which user SGPRs Mesa's runtime fills
-//! follows `si_setup_user_sgprs_co_v2` of Mesa's `si_compute.c`.
+//! follows `si_setup_user_sgprs_co_v2` of Mesa's `si_compute.c`. AMD's OpenCL 2.0 driver: the description of
+//! its interface by CLRX (seed 004), and the headers of kernels that the driver compiled.
 
 use crate::abi::AbiInput;
-use crate::hidden::{HiddenArgs, MESA, NO_HIDDEN};
+use crate::addressing::Apertures;
+use crate::hidden::{CATALYST, HiddenArgs, MESA, NO_HIDDEN};
 use crate::{CodeObjectVersion, Os, Subtarget};
 
 /// Where a kernel's registers and other resources are stated.
@@ -58,6 +60,24 @@ pub enum ScratchSetUp {
 /// Names of the undefined symbols for the first two dwords of the scratch descriptor.
 pub const SCRATCH_SYMBOLS: [&str; 2] = ["SCRATCH_RSRC_DWORD0", "SCRATCH_RSRC_DWORD1"];
 
+/// A set of user SGPRs that a runtime provides together.
+#[derive(Debug)]
+pub struct UserSgprSet {
+    /// Whether the set is for processors that have registers for the apertures, or for those that have none.
+    pub has_aperture_registers: bool,
+    /// The inputs in the set.
+    pub inputs: &'static [AbiInput],
+}
+
+/// How code gets the address of a variable in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataAddress {
+    /// The code adds the distance to the program counter.
+    Distance,
+    /// The loader writes the address into the code.
+    Relocated,
+}
+
 /// The facts about an operating system.
 #[derive(Debug)]
 pub struct System {
@@ -78,6 +98,9 @@ pub struct System {
     pub has_metadata: bool,
     /// Whether objects have the section `.AMDGPU.config` and a note with the name of the processor.
     pub has_config: bool,
+    /// Whether the file is a binary of AMD's OpenCL 2.0 driver: an ELF file with records of the kernels and an
+    /// inner object with the code (docs/old-formats.md).
+    pub has_container: bool,
     /// Whether the runtime loads linked objects (`ET_DYN`). Otherwise the runtime relocates the object itself
     /// (`ET_REL`).
     pub is_linked: bool,
@@ -99,6 +122,11 @@ pub struct System {
     pub sizes: LaunchSizes,
     /// The inputs that the runtime provides in user SGPRs.
     pub user_sgprs: &'static [AbiInput],
+    /// The sets of user SGPRs that kernels can request, from the smallest one. If there are none, a kernel can
+    /// request each input alone.
+    pub user_sgpr_sets: &'static [UserSgprSet],
+    /// How code gets the addresses of variables in device memory.
+    pub data_address: DataAddress,
     /// Where the scratch descriptor comes from.
     pub scratch: ScratchSetUp,
     /// Whether functions can be called. They expect the scratch descriptor in `s[0:3]`.
@@ -134,6 +162,49 @@ const PAL_USER_SGPRS: &[AbiInput] = &[
     AbiInput::GroupCounts,
 ];
 
+/// The inputs that AMD's OpenCL 2.0 driver provides.
+const CATALYST_USER_SGPRS: &[AbiInput] = &[
+    AbiInput::PrivateSegmentBuffer,
+    AbiInput::DispatchPtr,
+    AbiInput::QueuePtr,
+    AbiInput::KernargPtr,
+    AbiInput::FlatScratchInit,
+];
+
+/// A set of user SGPRs for processors without registers for the apertures (GFX7 and GFX8).
+const fn before_gfx9(inputs: &'static [AbiInput]) -> UserSgprSet {
+    UserSgprSet { has_aperture_registers: false, inputs }
+}
+
+/// The sets of user SGPRs of AMD's OpenCL 2.0 driver (seed 004, "Passing options"). The names in the comments
+/// are CLRX's options.
+const CATALYST_SETS: &[UserSgprSet] = &[
+    before_gfx9(&[AbiInput::PrivateSegmentBuffer]),
+    // useargs
+    before_gfx9(&[AbiInput::PrivateSegmentBuffer, AbiInput::KernargPtr]),
+    // usesetup
+    before_gfx9(&[AbiInput::PrivateSegmentBuffer, AbiInput::DispatchPtr, AbiInput::KernargPtr]),
+    // useenqueue
+    before_gfx9(&[
+        AbiInput::PrivateSegmentBuffer,
+        AbiInput::DispatchPtr,
+        AbiInput::KernargPtr,
+        AbiInput::FlatScratchInit,
+    ]),
+    // usegeneric
+    before_gfx9(CATALYST_USER_SGPRS),
+    // All kernels on GFX9
+    UserSgprSet {
+        has_aperture_registers: true,
+        inputs: &[
+            AbiInput::PrivateSegmentBuffer,
+            AbiInput::DispatchPtr,
+            AbiInput::KernargPtr,
+            AbiInput::FlatScratchInit,
+        ],
+    },
+];
+
 /// ROCm and other runtimes that follow the rules of HSA.
 const HSA: System = System {
     os: Os::AmdHsa,
@@ -144,6 +215,7 @@ const HSA: System = System {
     header: KernelHeader::Descriptor,
     has_metadata: true,
     has_config: false,
+    has_container: false,
     is_linked: true,
     has_addends: true,
     states_lds: false,
@@ -153,6 +225,8 @@ const HSA: System = System {
     arguments_begin: 0,
     sizes: LaunchSizes::Packet,
     user_sgprs: ALL_USER_SGPRS,
+    user_sgpr_sets: &[],
+    data_address: DataAddress::Distance,
     scratch: ScratchSetUp::UserSgprs,
     has_calls: true,
     has_trap_handler: true,
@@ -160,7 +234,7 @@ const HSA: System = System {
 };
 
 /// The rows of all systems. A row names only what differs from another row.
-pub static SYSTEMS: [System; 4] = [
+pub static SYSTEMS: [System; 5] = [
     HSA,
     System {
         os: Os::AmdPal,
@@ -194,6 +268,24 @@ pub static SYSTEMS: [System; 4] = [
         user_sgprs: &[AbiInput::PrivateSegmentBuffer, AbiInput::DispatchPtr, AbiInput::KernargPtr],
         hidden: Some(&MESA),
         ..BARE
+    },
+    System {
+        os: Os::Catalyst,
+        name: "catalyst",
+        triple: "amdgcn-amd-catalyst",
+        header: KernelHeader::KernelCode,
+        has_metadata: false,
+        has_container: true,
+        is_linked: false,
+        has_code_end: false,
+        translates: false,
+        arguments_begin: 48,
+        user_sgprs: CATALYST_USER_SGPRS,
+        user_sgpr_sets: CATALYST_SETS,
+        data_address: DataAddress::Relocated,
+        has_trap_handler: false,
+        hidden: Some(&CATALYST),
+        ..HSA
     },
     BARE,
 ];
@@ -230,7 +322,8 @@ impl Os {
             Os::AmdHsa => &SYSTEMS[0],
             Os::AmdPal => &SYSTEMS[1],
             Os::Mesa3d => &SYSTEMS[2],
-            Os::Unknown => &SYSTEMS[3],
+            Os::Catalyst => &SYSTEMS[3],
+            Os::Unknown => &SYSTEMS[4],
         }
     }
 
@@ -275,6 +368,26 @@ impl Subtarget {
         }
     }
 
+    /// Returns the inputs in user SGPRs that a kernel has to request if it needs these inputs.
+    pub fn user_sgpr_set(&self, needed: &[AbiInput]) -> &'static [AbiInput] {
+        let system = self.system();
+        let has_registers = self.addressing.known().apertures == Apertures::Registers;
+        let has_all = |set: &&UserSgprSet| {
+            let mut provided = needed.iter().filter(|input| system.user_sgprs.contains(input));
+            set.has_aperture_registers == has_registers && provided.all(|input| set.inputs.contains(input))
+        };
+        system.user_sgpr_sets.iter().find(has_all).map_or(&[], |set| set.inputs)
+    }
+
+    /// Returns the offset of the hidden arguments in the kernarg segment. `own` is the size in bytes of the
+    /// kernel's own arguments.
+    pub const fn hidden_begin(&self, own: u32) -> u32 {
+        match self.system().hidden {
+            Some(args) if args.precede => 0,
+            _ => self.system().arguments_begin.saturating_add(self.hidden_args().start(own)),
+        }
+    }
+
     /// Returns the hidden arguments of kernels.
     pub const fn hidden_args(&self) -> &'static HiddenArgs {
         match self.system().hidden {
@@ -287,6 +400,28 @@ impl Subtarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernels_request_the_smallest_set() {
+        let count = |cpu: &str, needed: &[AbiInput]| {
+            let target = Subtarget::by_name(cpu).unwrap().with_os(Os::Catalyst);
+            let mut abi = crate::Abi::default();
+            target.user_sgpr_set(needed).iter().for_each(|&input| abi.request(input));
+            abi.user_sgpr_count()
+        };
+        let needed = [
+            (4, AbiInput::WorkgroupId(0)),
+            (6, AbiInput::KernargPtr),
+            (8, AbiInput::DispatchPtr),
+            (10, AbiInput::FlatScratchInit),
+            (12, AbiInput::QueuePtr),
+        ];
+        for (expected, input) in needed {
+            assert_eq!(count("gfx803", &[input]), expected, "{input:?}");
+        }
+        assert_eq!(count("gfx906", &[]), 10);
+        assert_eq!(Subtarget::by_name("gfx803").unwrap().user_sgpr_set(&[AbiInput::KernargPtr]), []);
+    }
 
     #[test]
     fn rows_are_at_their_places() {

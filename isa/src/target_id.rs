@@ -158,7 +158,7 @@ struct Part {
 const TRIPLE: [Part; 4] = [
     Part { name: "architecture", known: &["amdgcn"] },
     Part { name: "vendor", known: &["amd", "mesa", "mesa3d", "unknown", ""] },
-    Part { name: "operating system", known: &["amdhsa", "amdpal", "mesa3d", "unknown", ""] },
+    Part { name: "operating system", known: &["amdhsa", "amdpal", "mesa3d", "catalyst", "unknown", ""] },
     Part { name: "environment", known: &["", "unknown", "opencl", "amdgizcl", "amdgiz", "hcc"] },
 ];
 
@@ -210,7 +210,8 @@ fn triple(parts: [&str; 4]) -> Result<Os, ModeError> {
             return Err(ModeError::Triple { part, text: text.to_owned(), known });
         }
     }
-    let found = [Os::AmdHsa, Os::AmdPal, Os::Mesa3d].into_iter().find(|os| os.name() == parts[2]);
+    let found =
+        [Os::AmdHsa, Os::AmdPal, Os::Mesa3d, Os::Catalyst].into_iter().find(|os| os.name() == parts[2]);
     Ok(found.unwrap_or(Os::Unknown))
 }
 
@@ -428,7 +429,7 @@ mod tests {
         );
         assert_eq!(
             wrong("amdgcn-amd-linux--gfx900"),
-            "unknown operating system `linux` in a target id; there is `amdhsa`, `amdpal`, `mesa3d`, `unknown`"
+            "unknown operating system `linux` in a target id; there is `amdhsa`, `amdpal`, `mesa3d`, `catalyst`, `unknown`"
         );
         assert!(wrong("amdgcn-amd-amdhsa-gnu-gfx900").starts_with("unknown environment `gnu`"));
         for shape in ["amdgcn-amd-amdhsa-gfx900", "--gfx900", "amdhsa--gfx900", "a-b-c-d-e-gfx900"] {

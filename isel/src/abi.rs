@@ -150,21 +150,9 @@ impl Lower<'_> {
             pal: system.header == KernelHeader::Pipeline,
             ..Abi::default()
         };
-        for &(input, _) in &self.inputs.list {
-            match input {
-                AbiInput::PrivateSegmentBuffer => abi.private_segment_buffer = true,
-                AbiInput::DispatchPtr => abi.dispatch_ptr = true,
-                AbiInput::QueuePtr => abi.queue_ptr = true,
-                AbiInput::KernargPtr => abi.kernarg_ptr = true,
-                AbiInput::DispatchId => abi.dispatch_id = true,
-                AbiInput::FlatScratchInit => abi.flat_scratch_init = true,
-                AbiInput::WorkgroupId(d) => abi.workgroup_id[usize::from(d)] = true,
-                AbiInput::PrivateSegmentWaveOffset => abi.private_segment_wave_offset = true,
-                AbiInput::WorkitemId(d) => abi.workitem_ids = abi.workitem_ids.max(d),
-                AbiInput::UserData(n) => abi.user_data[usize::from(n)] = true,
-                AbiInput::GroupCounts => abi.group_counts = true,
-                AbiInput::ImplicitArgPtr => {}
-            }
+        let needed: SmallVec<[AbiInput; 13]> = self.inputs.list.iter().map(|(input, _)| *input).collect();
+        for &input in needed.iter().chain(self.target.user_sgpr_set(&needed)) {
+            abi.request(input);
         }
         self.out.abi = abi;
         for slot in abi.layout() {

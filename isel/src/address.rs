@@ -8,7 +8,7 @@ use crate::roles::Role;
 use crate::shape::LINKED;
 use ir::{BinOp, CastOp, FuncId, Global, Op, Space, Type, Value};
 use isa::table::Family;
-use isa::{Feature, MachInst, ModFlags, Offsets, Operand};
+use isa::{DataAddress, Feature, MachInst, ModFlags, Offsets, Operand};
 use mir::{Distance, Referent, RelocRef};
 
 /// The address operands of an instruction that accesses device memory (GLOBAL, FLAT or buffer instruction).
@@ -332,9 +332,19 @@ impl Lower<'_> {
         if self.home(result) != Home::Sgpr {
             return;
         }
-        let (pc, dst) = (self.stemp(2), self.sgpr_of(result));
-        self.emit_raw(Role::SGetpcB64, &[pc]);
+        let dst = self.sgpr_of(result);
         let first = self.out.relocs.len() as u32;
+        let is_data = matches!(to, Referent::Global(_));
+        if is_data && self.target.system().data_address == DataAddress::Relocated {
+            for (half, part) in (0..).zip([Distance::AddressLow, Distance::AddressHigh]) {
+                self.out.relocs.push(RelocRef { to, part, addend: 0 });
+                let to = self.dword(dst, half);
+                self.emit_raw(Role::SMovB32, &[to, Operand::Reloc(first + u32::from(half))]);
+            }
+            return;
+        }
+        let pc = self.stemp(2);
+        self.emit_raw(Role::SGetpcB64, &[pc]);
         for part in [Distance::Low, Distance::High] {
             self.out.relocs.push(RelocRef { to, part, addend: 0 });
         }

@@ -366,8 +366,7 @@ impl Lower<'_> {
     fn hidden_arguments(&mut self) -> Operand {
         let (own, sum) = (self.abi_input(AbiInput::KernargPtr), self.stemp(2));
         let halves = [self.dword(own, 0), self.dword(own, 1)];
-        let first = self.target.system().arguments_begin;
-        let size = first + self.target.hidden_args().start(self.out.kernarg_size);
+        let size = self.target.hidden_begin(self.out.kernarg_size);
         let size = Operand::int(size as i32);
         self.scalar_add64(sum, halves, [size, Operand::int(0)]);
         sum

@@ -147,7 +147,7 @@ fn base(func: &Function) -> Pos {
 /// Returns the offset in bytes of the first hidden argument from [`base`].
 fn start(func: &Function, target: &Subtarget) -> u32 {
     let Some(kernel) = &func.kernel else { return 0 };
-    target.system().arguments_begin + target.hidden_args().start(kernel.kernarg_size)
+    target.hidden_begin(kernel.kernarg_size)
 }
 
 /// Returns the memory access that loads a hidden argument: offset from [`base`], and alignment. The kernarg

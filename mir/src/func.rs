@@ -149,6 +149,10 @@ pub enum Distance {
     Words,
     /// Not a distance but the 32-bit address of a variable in LDS.
     Address,
+    /// Low half of the 64-bit address of a variable in device memory.
+    AddressLow,
+    /// High half of the 64-bit address of a variable in device memory.
+    AddressHigh,
 }
 
 /// A reference from code to a global variable or a function.

@@ -31,7 +31,8 @@ impl FuncView for MachFunc {
             Distance::Low => "@rel32@lo",
             Distance::High => "@rel32@hi",
             Distance::Words => "",
-            Distance::Address => "@abs32@lo",
+            Distance::Address | Distance::AddressLow => "@abs32@lo",
+            Distance::AddressHigh => "@abs32@hi",
         })?;
         match reloc.addend {
             0 => Ok(()),

@@ -174,6 +174,8 @@ impl Printer<'_> {
             Distance::High => "@hi",
             Distance::Words => "",
             Distance::Address => "@address",
+            Distance::AddressLow => "@address_lo",
+            Distance::AddressHigh => "@address_hi",
         });
         match reloc.addend {
             0 => Ok(()),
@@ -286,10 +288,12 @@ impl<'a> Body<'a> {
         let to = self.referent(at)?;
         let part = match at.accept("@") {
             false => Distance::Words,
-            true => match at.word("`lo`, `hi` or `address`")? {
+            true => match at.word("`lo`, `hi`, `address`, `address_lo` or `address_hi`")? {
                 "hi" => Distance::High,
                 "lo" => Distance::Low,
                 "address" => Distance::Address,
+                "address_lo" => Distance::AddressLow,
+                "address_hi" => Distance::AddressHigh,
                 _ => return before.error("expected `@lo`, `@hi` or `@address` after the name"),
             },
         };

@@ -46,6 +46,13 @@ pub struct Chosen<'data> {
     pub target: String,
 }
 
+impl<'data> Chosen<'data> {
+    /// Returns the contents of a file that is no container.
+    pub fn whole(file: &Path, bytes: &'data [u8]) -> Chosen<'data> {
+        Chosen { file: file.to_owned(), bytes: Cow::Borrowed(bytes), target: String::new() }
+    }
+}
+
 /// The code objects of a file.
 pub struct Opened<'data> {
     /// Code objects that the command works on, in file order. There is at least one.
@@ -120,9 +127,8 @@ pub fn open<'data>(
                 format!("{}: `--entry` chooses among several code objects; this file is one", file.display());
             return Err(Failure::Usage(text));
         }
-        let only = Chosen { file: file.to_owned(), bytes: Cow::Borrowed(bytes), target: String::new() };
         return Ok(Opened {
-            chosen: vec![only],
+            chosen: vec![Chosen::whole(file, bytes)],
             is_container: false,
             left_out: Vec::new(),
             damaged: Vec::new(),

@@ -31,7 +31,7 @@ pub struct TargetArgs {
 }
 
 /// The systems for which kernc compiles. A test compares the list with the table of systems.
-const SYSTEMS: [&str; 4] = ["amdhsa", "amdpal", "mesa3d", "none"];
+const SYSTEMS: [&str; 5] = ["amdhsa", "amdpal", "mesa3d", "catalyst", "none"];
 
 const MODES: [&str; 12] = [
     "xnack",

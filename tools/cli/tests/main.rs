@@ -18,7 +18,7 @@ mod harness;
 mod hostile;
 mod line_tables;
 mod link;
-#[path = "../../legacy/tests/models.rs"]
+#[path = "../../../emit/legacy/tests/models.rs"]
 mod models;
 mod older_drivers;
 mod output_files;

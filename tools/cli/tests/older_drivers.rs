@@ -149,3 +149,34 @@ fn disasm_prints_the_code_of_every_format() {
         assert_eq!(text.matches("s_endpgm").count(), kernels.len(), "{name}: {text}");
     }
 }
+
+/// A binary that the compiler writes for the OpenCL 2.0 driver is inspected, disassembled to text that `as` turns
+/// into the same code, and run with the arguments that its records describe.
+#[test]
+fn binaries_of_the_compiler_are_read_and_run() {
+    for cpu in ["gfx701", "gfx803", "gfx906"] {
+        let path = written(&format!("saxpy-{cpu}.bin"), b"");
+        let text = path.to_str().expect("a path");
+        let compiled = ["examples/saxpy.k", "--mcpu", cpu, "--os", "catalyst", "-o", text];
+        let output = crate::kernc().args(compiled).output().expect("kernc");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let bytes = std::fs::read(&path).expect("the binary");
+        let read = legacy::read(&bytes).expect("a binary");
+        let Binary::OpenCl2(binary) = &read.binary else { panic!("another format") };
+        let kernels = binary.code.kernels().expect("kernels");
+
+        let shown = run("inspect", &path, &[], 0);
+        assert!(shown.contains("Kernel saxpy") && shown.contains("Argument x"), "{shown}");
+        let listing = written(&format!("saxpy-{cpu}.s"), run("disasm", &path, &[], 0).as_bytes());
+        let object = written(&format!("saxpy-{cpu}.o"), b"");
+        run("as", &listing, &["--obj", "-o", object.to_str().expect("a path")], 0);
+        let object = std::fs::read(&object).expect("the object");
+        let object = codeobj::CodeObject::parse(&object).expect("an object");
+        let code = object.sections.iter().find(|section| section.name == ".text").expect("code").data;
+        assert!(code == kernels[0].code, "{cpu}: other code");
+
+        let arguments = ["--arg", "x=[1, 2, 3]", "--arg", "y=[10, 20, 30]", "--arg", "a=2", "--arg", "n=3"];
+        let launch = ["--kernel", "saxpy", "--grid", "256", "--expect", "y=[12, 24, 36]"];
+        run("run", &path, &[&arguments[..], &launch].concat(), 0);
+    }
+}

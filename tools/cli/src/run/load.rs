@@ -114,10 +114,17 @@ impl Loaded {
     /// Reads a code object file, or reads from a container the code object that the options select.
     fn of_object(file: &Path, bytes: &[u8], args: &RunArgs) -> Result<Loaded, Failure> {
         let asked = args.common.target.requested_target()?;
-        let opened = container::open(file, bytes, &args.entry, asked)?;
-        let complete = opened.finish();
-        let Chosen { file, bytes, .. } = opened.single_object(file)?;
-        complete?;
+        let Chosen { file, bytes, .. } = match legacy::format(bytes) {
+            // A binary of AMD's OpenCL 2.0 driver has one object, and no names by which to choose.
+            Some(legacy::Format::OpenCl2) => Chosen::whole(file, bytes),
+            _ => {
+                let opened = container::open(file, bytes, &args.entry, asked)?;
+                let complete = opened.finish();
+                let chosen = opened.single_object(file)?;
+                complete?;
+                chosen
+            }
+        };
         let name = file.display().to_string();
         let mut object = parse(&name, &bytes, asked.map(|(target, _)| target))?;
         describe(&mut object, args)?;

@@ -1,6 +1,7 @@
 //! Loads a code object, which is an ELF file for AMD GPUs. It can have any version from 2 to 6, and it can be
-//! linked (`ET_DYN`) or a single object file (`ET_REL`).
+//! linked (`ET_DYN`) or a single object file (`ET_REL`). Binaries of AMD's OpenCL 2.0 driver are read, too.
 
+mod catalyst;
 mod image;
 mod kernels;
 mod link;
@@ -203,6 +204,9 @@ impl CodeObject {
     /// # Errors
     /// Fails if the file is damaged or not supported; see [`LoadError`].
     pub fn load_for(bytes: &[u8], target: Option<&'static Target>) -> Result<CodeObject, LoadError> {
+        if catalyst::is_binary(bytes) {
+            return catalyst::load(bytes, target);
+        }
         let file = codeobj::CodeObject::parse(bytes)?;
         CodeObject::from_file(&file, bytes, target).map_err(|error| match file.whole_size() {
             Some(whole) => LoadError::CutOff(bytes.len() as u64, whole),

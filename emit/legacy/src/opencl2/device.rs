@@ -171,6 +171,12 @@ impl Drivers {
         row.map(|row| row.1)
     }
 
+    /// Returns the first device with a processor, which is LLVM's name, and the device's code for these
+    /// drivers.
+    pub fn device_of(&self, processor: &str) -> Option<(u32, Device)> {
+        COMMON.iter().chain(self.2).find(|row| row.1.processor == processor).copied()
+    }
+
     /// Returns the code of a device for these drivers.
     pub fn code(&self, name: &str) -> Option<u32> {
         COMMON.iter().chain(self.2).find(|row| row.1.name == name).map(|row| row.0)
