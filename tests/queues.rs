@@ -30,7 +30,8 @@ kernel facts(out: *global u32, argument: u32) {
     out[1] = queue.size;
     out[2] = (kernarg_ptr() as *const constant u32)[2];
     out[3] = (implicitarg_ptr() as u64 - kernarg_ptr() as u64) as u32;
-    out[4] = (packet.kernarg_address == kernarg_ptr() as u64) as u32;
+    out[4] = (packet.kernarg_address == kernarg_ptr() as u64 && dispatch_ptr() as u64 == packet as u64
+        && queue_ptr() as u64 == queue as u64) as u32;
     out[5] = is_global(out as *u8) as u32 | (is_shared(&tile[argument] as *u8) as u32) << 1
         | (is_private(&own[argument] as *u8) as u32) << 2 | (is_shared(out as *u8) as u32) << 3;
     out[6] = (&queue_packet(queue, 1).header as u64 - &queue_packet(queue, 0).header as u64) as u32

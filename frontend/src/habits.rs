@@ -614,7 +614,8 @@ mod tests {
         let other = ["if", "in", "as", "match", "for", "while", "fn", "has", "not", "cfg", "static_assert"];
         let attribute = crate::check::KERNEL_ATTRS.iter().any(|row| row.0 == name)
             || ["allow", "unroll", "inline"].contains(&name);
-        builtins::find(name).is_some() || vector_name(name).is_some() || other.contains(&name) || attribute
+        let is_other = other.contains(&name) || crate::standard::has_function(name);
+        builtins::find(name).is_some() || vector_name(name).is_some() || is_other || attribute
     }
 
     /// Checks that the hints propose only functions that the language has.

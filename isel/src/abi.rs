@@ -69,10 +69,18 @@ impl Lower<'_> {
         if !self.target.system().provides(input) {
             self.refuse_input(input);
         }
+        if input == AbiInput::KernargPtr && self.has_frame() && !self.receives(Implicit::KernargPtr) {
+            self.unsupported("`kernarg_ptr` in a function that is not inlined");
+        }
         let (class, len) = shape(input);
         let operand = self.temp(class, len);
         self.inputs.list.push((input, operand));
         operand
+    }
+
+    /// Returns whether the calling convention passes an implicit argument to functions.
+    fn receives(&self, implicit: Implicit) -> bool {
+        callconv::column(self.convention).passes(implicit)
     }
 
     /// Reports an input that the runtime of the system does not provide.
@@ -213,11 +221,6 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.inputs.packed.is_some() => {
                 let (dst, id) = (self.vgpr_of(result), self.local_id(d));
                 self.copy(dst, id);
-            }
-            Pos::KernargPtr
-                if self.has_frame() && !callconv::column(self.convention).passes(Implicit::KernargPtr) =>
-            {
-                self.unsupported("`kernarg_ptr` in a function that is not inlined");
             }
             Pos::GroupId(_)
             | Pos::LocalId(_)

@@ -4,6 +4,7 @@ use crate::debug_info::objects::{Judged, objects, scratch, tool};
 use dwarf::Die;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::hash::Hasher;
 
 /// All that readelf can show of sections that there are.
 const SHOWN: &str = "--debug-dump=info,abbrev,decodedline,rawline,loc,Ranges,str,str-offsets,addr";
@@ -22,11 +23,19 @@ fn readelf_does_not_complain() {
 /// What GDB prints between two marks.
 const MARK: &str = "-- kernc";
 
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
 /// One of GDB's answers for each command, by file; none where it is not installed.
 fn gdb(asked: &[(&Judged, Vec<String>)]) -> Option<Vec<Vec<String>>> {
     let mut script = "set pagination off\nset width 0\n".to_owned();
     for (judged, commands) in asked {
-        let _ = writeln!(script, "file {}", judged.path);
+        // GDB's answers are kept by the contents of the script, so the script names the contents of the file.
+        let bytes = std::fs::read(&judged.path).expect("readable");
+        let _ = writeln!(script, "# {:x}\nfile {}", hash_of(&bytes), judged.path);
         for command in commands {
             let _ = writeln!(script, "echo {MARK}\\n\n{command}");
         }

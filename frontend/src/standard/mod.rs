@@ -22,3 +22,9 @@ pub fn open(name: &str) -> Option<Result<File, String>> {
         }
     })
 }
+
+/// Returns whether a file that comes with the compiler has a function.
+#[cfg(test)]
+pub fn has_function(name: &str) -> bool {
+    FILES.iter().any(|file| file.1.contains(&format!("fn {name}(")))
+}
