@@ -269,6 +269,10 @@ pub fn bind_with(
     }
     if rest.next().is_some() {
         let (count, name, names) = (args.len(), &kernel.name, names(kernel));
+        if kernel.untyped {
+            let text = format!("the object does not describe the arguments of {name}: `--params` does");
+            return Err(ArgError::Text(text));
+        }
         return Err(ArgError::Text(format!("more than the {count} arguments of {name}: {names}")));
     }
     let bound = texts.iter().zip(&args).enumerate().map(|(at, (text, arg))| {
