@@ -1,11 +1,13 @@
 //! The 21 kernels and the programs of `tests/data/run` on every processor that is compiled for, in every mode
 //! it has.
 
-use crate::common::{KERNELS, source};
+use crate::common::{KERNELS, compile_as, source};
 use crate::run_file::RunFile;
 use isa::Feature;
 use kernc::sim::{Device, Mode};
-use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations};
+use kernc::{
+    CodeObjectVersion, Compiler, Language, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations,
+};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -112,6 +114,23 @@ fn weak() {
     let cells: Vec<Subtarget> = kinds().filter(|cell| cell.name == "gfx600").collect();
     for seed in [1, 2] {
         all_well(&cells, &[OptLevel::O2], Mode::Weak { seed });
+    }
+}
+
+/// On gfx940 and gfx941 every store to memory has the scope of the system, as in LLVM's code; on gfx942 a plain
+/// store has none.
+#[test]
+fn stores_with_the_scope_of_the_system() {
+    for (name, has_scope) in [("gfx940", true), ("gfx941", true), ("gfx942", false)] {
+        let target = Subtarget::by_name(name).expect("a processor");
+        let object = compile_as("sgemm_lds", OptLevel::O0, target, Language::default());
+        let listing = object.assembly(None).expect("a listing");
+        for family in ["global_store_", "scratch_store_"] {
+            let stores: Vec<&str> = listing.lines().filter(|line| line.trim().starts_with(family)).collect();
+            assert!(!stores.is_empty(), "{name}: {family}");
+            let wrong = stores.iter().find(|line| line.contains(" sc0 sc1") != has_scope);
+            assert_eq!(wrong, None, "{name}");
+        }
     }
 }
 
