@@ -195,14 +195,12 @@ pub struct Variable<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Checks that a program can be written, and returns an error if not. Operating systems other than HSA
-    /// are rejected, because they have neither these descriptors nor this metadata. V2 is rejected for
-    /// processors with accumulation registers, because the V2 header has no field for their number.
+    /// Returns an error if the program cannot be written. A wave size that is not the processor's default is
+    /// rejected for systems whose objects cannot state the wave size. Processors with accumulation registers
+    /// are rejected where the kernels' header has no field for the number of these registers, as in V2. An
+    /// object for AMDPAL has exactly one kernel.
     fn check(&self) -> Result<(), EmitError> {
         let system = self.target.system();
-        if !system.is_compiled {
-            return Err(EmitError::Unsupported(format!("code objects for {}", system.name)));
-        }
         let usual = isa::Target::by_name(self.target.name).map(|target| target.wave_size);
         let is_unstated = |kernel: &Kernel| Some(self.target_of(kernel).wave_size) != usual;
         if !system.states_wave_size && self.kernels.iter().any(is_unstated) {

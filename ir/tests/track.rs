@@ -3,8 +3,8 @@
 use ir::track::{Fragment, Variable, What};
 use ir::{BinOp, Block, Function, Inst, Op, SrcLoc, Type, Value};
 
-/// A function of blocks, each with so many sums; each block jumps to the next one, the last returns. A
-/// variable of two parts is there.
+/// Returns a function with one block for each item of `sums`, which is the number of additions in the block.
+/// Each block jumps to the next block, and the last block returns. The function has a variable of two parts.
 fn function(sums: &[usize]) -> Function {
     let mut func = Function::new("f");
     for _ in sums {

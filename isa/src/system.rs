@@ -89,8 +89,6 @@ pub struct System {
     pub triple: &'static str,
     /// `EI_OSABI` in the file header.
     pub os_abi: u8,
-    /// Whether kernc compiles for the system.
-    pub is_compiled: bool,
     /// Header of kernels. For HSA, the code object version decides between two headers:
     /// [`Subtarget::kernel_header`].
     pub header: KernelHeader,
@@ -211,7 +209,6 @@ const HSA: System = System {
     name: "amdhsa",
     triple: "amdgcn-amd-amdhsa",
     os_abi: 64,
-    is_compiled: true,
     header: KernelHeader::Descriptor,
     has_metadata: true,
     has_config: false,

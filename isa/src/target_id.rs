@@ -7,7 +7,6 @@
 //! guide's table gives the meaning of a feature that is not named.
 
 use crate::subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
-use crate::system::SYSTEMS;
 use crate::target::{Feature, Target};
 use std::fmt;
 
@@ -52,11 +51,6 @@ pub enum ModeError {
         /// The known values of this part.
         known: &'static [&'static str],
     },
-    /// Code cannot be compiled for this operating system.
-    System {
-        /// The operating system that the target id names.
-        os: Os,
-    },
     /// Two different operating systems are requested.
     Systems {
         /// One of them.
@@ -98,14 +92,6 @@ impl fmt::Display for ModeError {
                 let known: Vec<String> =
                     known.iter().filter(|word| !word.is_empty()).map(|word| format!("`{word}`")).collect();
                 write!(f, "unknown {part} `{text}` in a target id; there is {}", known.join(", "))
-            }
-            ModeError::System { os } => {
-                let names: Vec<String> = SYSTEMS
-                    .iter()
-                    .filter(|system| system.is_compiled)
-                    .map(|system| format!("`{}`", system.name))
-                    .collect();
-                write!(f, "kernc compiles for {}, not for `{}`", names.join(", "), os.system().name)
             }
             ModeError::Systems { one, other } => {
                 write!(f, "both `{}` and `{}` are asked for", one.system().name, other.system().name)
@@ -261,13 +247,10 @@ impl Modes {
     /// Parses a target id for which code should be compiled. Returns the processor and the requested modes.
     ///
     /// # Errors
-    /// Fails like [`TargetId::parse`], and if kernc does not compile for the operating system.
+    /// Fails like [`TargetId::parse`].
     pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
         let id = TargetId::parse(text)?;
-        match id.os.filter(|os| !os.system().is_compiled) {
-            None => Ok((id.target, id.modes())),
-            Some(os) => Err(ModeError::System { os }),
-        }
+        Ok((id.target, id.modes()))
     }
 
     /// Returns the union of two sets of requested modes.

@@ -191,8 +191,9 @@ impl Target {
         if self.addressable_vgprs < 256 { self.addressable_vgprs } else { 256 }
     }
 
-    /// Returns how much the stack pointer, and any other scalar offset in private memory, counts for each byte
-    /// of a lane: 1, or the number of lanes if it counts the bytes of all lanes together.
+    /// Returns the unit of the stack pointer and of other scalar offsets in private memory: how much they grow
+    /// for one byte of each lane. The unit is 1 for SCRATCH instructions. It is the number of lanes for MUBUF
+    /// instructions, whose offsets count the bytes of all lanes.
     pub const fn stack_scale(&self) -> u32 {
         match self.arch.addressing.known().scratch {
             ScratchAccess::Buffer => self.wave_size,

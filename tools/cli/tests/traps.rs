@@ -151,8 +151,8 @@ fn hidden_arguments_of_what_prints_are_clang_s() {
     }
 }
 
-/// Of calls of the host, of which OpenCL's compiler knows nothing: a kernel that reads the argument where
-/// ROCm's device library does.
+/// A kernel that calls the host has the hidden arguments that clang gives to a kernel in OpenCL. The latter reads
+/// the argument at the offset at which ROCm's device library reads it.
 #[test]
 fn hidden_arguments_of_what_calls_the_host_are_clang_s() {
     if !have(&["clang-19"], "hidden_arguments_of_what_calls_the_host_are_clang_s") {
@@ -197,8 +197,8 @@ fn other_systems_have_no_handler() {
     }
 }
 
-/// What a kernel of `tests/data/cli/traps.k` ends with under `kernc run`, for each version of code objects,
-/// both ways of printing, at both levels.
+/// `kernc run` ends with the same message for a kernel of `tests/data/cli/traps.k` in each code object version, with
+/// both ways of printing, and at both levels.
 #[test]
 fn as_the_command_line_tells() {
     let run = |what: &str, name: &str, version: &str, level: &str, way: &str| {

@@ -321,8 +321,8 @@ impl Machine for Frame<'_> {
     }
 
     /// Converts the frame base to an address in the lane's private memory. LLVM's frame base is a scalar
-    /// register with the offset of the call frame in the units of the stack pointer. An address in the memory
-    /// of the wave is the lane's address times the number of lanes.
+    /// register with the offset of the call frame, in the unit of the stack pointer. An offset in the memory of
+    /// the whole wave is the lane's offset times the number of lanes.
     fn frame_base(&self) -> Result<Location, Reason> {
         let (expression, encoding) = self.base.ok_or(Reason::Need(Need::FrameBase))?;
         let base = dwarf::frame_base(expression, encoding, self).map_err(|error| error.reason)?;

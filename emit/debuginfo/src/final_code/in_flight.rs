@@ -41,8 +41,7 @@ pub(super) struct InFlightAtHeads {
     /// Cells (registers and spill slots) in flight at the current instruction. While a block is summarised,
     /// these are two states, one for each assumption about its beginning.
     now: Vec<u64>,
-    /// Outstanding operations that the current block has issued. In this list, `Flight::place` is the number
-    /// of a cell, not of a place.
+    /// Outstanding operations that the current block has issued. `Flight::place` is here the number of a cell.
     flights: Vec<Flight>,
     raised: [u32; 2],
 }
